@@ -1,0 +1,2 @@
+//! The canju command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The coordinator and the worker as libraries over the generated protocol

@@ -1,0 +1,2 @@
+//! The coordinator command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Asking the tables about positions

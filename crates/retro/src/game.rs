@@ -1,0 +1,268 @@
+//! The seam between the engine and a game.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::{Block, Metric, Rules, SliceCodes, Statistics};
+
+/// The side to move: the first-named one of the table (Red in xiangqi), or the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// The side that the table names first.
+    First,
+    /// The other.
+    Second,
+}
+
+impl Side {
+    /// Both, in order.
+    pub const BOTH: [Self; 2] = [Self::First, Self::Second];
+
+    /// 0 or 1.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The enemy.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::First,
+        }
+    }
+}
+
+/// The canonical name of a table: 2 to 32 capital letters or digits, safe in paths and keys.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TableName(Arc<str>);
+
+impl TableName {
+    /// The name, if it has the form of one. Only [`Game::table`] tells whether there is such a table.
+    ///
+    /// # Errors
+    /// [`GameError::Name`] when the text is not 2 to 32 capital letters or digits.
+    pub fn new(name: &str) -> Result<Self, GameError> {
+        let fits = (2..=32).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
+        if fits {
+            Ok(Self(name.into()))
+        } else {
+            Err(GameError::Name {
+                given: name.chars().take(64).collect(),
+                reason: "not 2 to 32 capital letters or digits".into(),
+            })
+        }
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TableName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// One cell of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cell {
+    /// The slice that holds it.
+    pub slice: u32,
+    /// Its number within the slice.
+    pub index: u32,
+    /// Who is to move.
+    pub side: Side,
+}
+
+/// What a slice is to the rest of its table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SliceShape {
+    /// Cells for each side to move.
+    pub cells: u32,
+    /// The slices whose frontiers this one reads, ascending, itself left out. Symmetric: who reads is read.
+    pub neighbours: Vec<u32>,
+}
+
+/// How a table is cut, and what it costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The slices, by number.
+    pub slices: Vec<SliceShape>,
+    /// Runs of neighbouring slices that together cover all, in order. A run becomes one shard of
+    /// each metric and is assigned as a whole; it depends on nothing but the table.
+    pub runs: Vec<Range<u32>>,
+    /// Positions of the full board's index, symmetric ones counted apart, both sides to move together.
+    pub positions: u64,
+    /// Bytes that the sets of all slices take while the table is solved.
+    pub set_bytes: u64,
+}
+
+/// What to solve of a table.
+#[derive(Clone, Debug)]
+pub struct PartSpec {
+    /// Which table.
+    pub table: TableName,
+    /// The distance that is counted: [`Metric::Dtm`] or [`Metric::Dtc`].
+    pub metric: Metric,
+    /// The rule of repetition.
+    pub rules: Rules,
+    /// The slices to own, ascending.
+    pub slices: Vec<u32>,
+}
+
+/// Reads finished smaller tables.
+pub trait Tables: Send + Sync {
+    /// Gives all cells of a slice for one side to move to `sink`, block by block in ascending order.
+    ///
+    /// # Errors
+    /// [`GameError::Tables`] when a table is missing or damaged; what was given before is then void.
+    fn read(
+        &self,
+        table: &TableName,
+        metric: Metric,
+        side: Side,
+        slice: u32,
+        sink: &mut dyn FnMut(Block<'_>),
+    ) -> Result<(), GameError>;
+}
+
+/// Why something could not be named, planned or solved.
+#[derive(Debug, thiserror::Error)]
+pub enum GameError {
+    /// A text that names no table.
+    #[error("{given:?} names no endgame: {reason}")]
+    Name {
+        /// What was given.
+        given: String,
+        /// Why it does not fit.
+        reason: String,
+    },
+    /// A table that the index cannot hold.
+    #[error("{table} is too large for the index: {reason}")]
+    TooLarge {
+        /// Which table.
+        table: TableName,
+        /// What is exceeded, with numbers.
+        reason: String,
+    },
+    /// A smaller table that could not be read.
+    #[error("cannot read the smaller table {table} ({metric})")]
+    Tables {
+        /// Which table.
+        table: TableName,
+        /// Which of its metrics.
+        metric: Metric,
+        /// What went wrong.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A frontier or log that does not fit the part it was given to.
+    #[error("a frontier does not fit: {0}")]
+    Frontier(String),
+    /// A request that the caller must not make; it names the broken condition.
+    #[error("the solver was asked for something out of turn: {0}")]
+    OutOfTurn(String),
+}
+
+/// What one ply labelled in a part, by side to move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepCounts {
+    /// Newly labelled cells of the part's own slices (not weighted by symmetry), by side to move.
+    pub labels: [u64; 2],
+    /// True while captures into smaller tables are still to take effect at a later ply.
+    pub pending: bool,
+}
+
+impl StepCounts {
+    /// Both sides together.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.labels[0] + self.labels[1]
+    }
+}
+
+/// A family of tables: names, shapes, and the solver of a part.
+pub trait Game: Send + Sync {
+    /// The canonical table of a name as users write it.
+    ///
+    /// # Errors
+    /// [`GameError::Name`] with what is wrong and where.
+    fn table(&self, name: &str) -> Result<TableName, GameError>;
+
+    /// The tables into which one capture leads, canonical, ascending, without repeats.
+    ///
+    /// # Errors
+    /// [`GameError::Name`] when the table is not one of this game.
+    fn smaller(&self, table: &TableName) -> Result<Vec<TableName>, GameError>;
+
+    /// How the table is cut.
+    ///
+    /// # Errors
+    /// [`GameError::TooLarge`] or [`GameError::Name`].
+    fn shape(&self, table: &TableName) -> Result<Shape, GameError>;
+
+    /// A solver for some of the table's slices. Cheap; [`Part::prepare`] does the first work.
+    ///
+    /// # Errors
+    /// As [`Game::shape`]; [`GameError::OutOfTurn`] for a slice that does not exist or a metric without distance.
+    fn part(&self, spec: &PartSpec, tables: Arc<dyn Tables>) -> Result<Box<dyn Part>, GameError>;
+
+    /// A cell as users write positions (a FEN for xiangqi).
+    ///
+    /// # Errors
+    /// [`GameError::Name`] when the table or the cell does not exist.
+    fn show(&self, table: &TableName, cell: Cell) -> Result<String, GameError>;
+}
+
+/// The slices of one table that one worker holds, and their labels so far.
+///
+/// The order of calls: [`prepare`](Part::prepare) once; then for ply 0, 1, 2, ... first
+/// [`step`](Part::step), then [`export`](Part::export) for every other part and
+/// [`import`](Part::import) of what they exported in the same ply; when all parts together have labelled nothing
+/// for two plies running and none is [`pending`](StepCounts::pending), the table is solved and
+/// [`codes`](Part::codes) and [`statistics`](Part::statistics) yield it. All methods work on the calling
+/// thread's rayon pool and block; never call them on an async thread.
+pub trait Part: Send + Sync {
+    /// The legality of all cells and the captures into smaller tables.
+    ///
+    /// # Errors
+    /// [`GameError::Tables`].
+    fn prepare(&mut self) -> Result<(), GameError>;
+
+    /// Labels the cells of distance `ply`.
+    ///
+    /// # Errors
+    /// [`GameError::OutOfTurn`] when `ply` is not the next one.
+    fn step(&mut self, ply: u16) -> Result<StepCounts, GameError>;
+
+    /// What the last step labelled in own slices that are neighbours of any of `readers` (ascending),
+    /// as one message; empty when there is nothing.
+    fn export(&self, readers: &[u32]) -> Vec<u8>;
+
+    /// Takes another part's export of the last step. Taking it twice changes nothing.
+    ///
+    /// # Errors
+    /// [`GameError::Frontier`] when the bytes are not such a message, or of another ply.
+    fn import(&mut self, message: &[u8]) -> Result<(), GameError>;
+
+    /// The finished cells of an owned slice: the part's own metric, or [`Metric::Wdl`].
+    ///
+    /// # Errors
+    /// [`GameError::OutOfTurn`] when the slice is not owned or the metric is not held.
+    fn codes(&self, slice: u32, side: Side, metric: Metric) -> Result<SliceCodes, GameError>;
+
+    /// Counts over the own slices, symmetric positions counted apart.
+    ///
+    /// # Errors
+    /// [`GameError::OutOfTurn`] before the first step.
+    fn statistics(&self) -> Result<Statistics, GameError>;
+
+    /// Bytes of memory that the part holds now, sets, logs and frontiers together.
+    fn memory(&self) -> u64;
+}

@@ -1,0 +1,60 @@
+//! The frontiers of one slice in the order in which they were found.
+
+use crate::{Code, Frontier, FrontierError, Side};
+
+/// One frontier in a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogEntry {
+    /// Who is to move in its cells.
+    pub side: Side,
+    /// What they were labelled.
+    pub code: Code,
+    start: usize,
+}
+
+/// The frontiers that a slice labelled, compressed, in order: the source of its table, and what
+/// another worker replays to take the slice over.
+#[derive(Clone, Debug, Default)]
+pub struct FrontierLog {
+    entries: Vec<LogEntry>,
+    bytes: Vec<u8>,
+}
+
+impl FrontierLog {
+    /// Appends a frontier, unless it is empty. Returns where its bytes stand in the log.
+    pub fn append(&mut self, side: Side, code: Code, frontier: &Frontier) {
+        if frontier.is_empty() {
+            return;
+        }
+        let start = self.bytes.len();
+        frontier.encode(&mut self.bytes);
+        self.entries.push(LogEntry { side, code, start });
+    }
+
+    /// The entries in order.
+    #[must_use]
+    pub fn entries(&self) -> &[LogEntry] {
+        &self.entries
+    }
+
+    /// The frontier of an entry. `words` is the slice's number of words.
+    ///
+    /// # Errors
+    /// When the bytes are damaged.
+    pub fn frontier(&self, entry: &LogEntry, words: u32) -> Result<Frontier, FrontierError> {
+        let mut bytes = self.bytes.get(entry.start..).unwrap_or_default();
+        Frontier::decode(&mut bytes, words)
+    }
+
+    /// Bytes of memory held.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.bytes.capacity() + self.entries.capacity() * size_of::<LogEntry>()
+    }
+
+    /// Gives back memory that was reserved for growth.
+    pub fn shrink(&mut self) {
+        self.bytes.shrink_to_fit();
+        self.entries.shrink_to_fit();
+    }
+}

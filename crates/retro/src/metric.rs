@@ -1,0 +1,94 @@
+//! What a table counts, and by which rules.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What a table tells of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Metric {
+    /// Win, draw or loss, without distance.
+    Wdl,
+    /// Distance to mate, in plies.
+    Dtm,
+    /// Distance to conversion, in plies: to the winner's first capture, or to mate.
+    Dtc,
+}
+
+impl Metric {
+    /// All metrics, in the order in which they are listed.
+    pub const ALL: [Self; 3] = [Self::Wdl, Self::Dtm, Self::Dtc];
+
+    /// The name in paths and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Wdl => "wdl",
+            Self::Dtm => "dtm",
+            Self::Dtc => "dtc",
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A word that names no metric or no rules.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {what} {given:?}: use one of {known}")]
+pub struct UnknownName {
+    what: &'static str,
+    given: String,
+    known: &'static str,
+}
+
+impl FromStr for Metric {
+    type Err = UnknownName;
+
+    fn from_str(s: &str) -> Result<Self, UnknownName> {
+        Self::ALL.into_iter().find(|m| m.name().eq_ignore_ascii_case(s)).ok_or_else(|| UnknownName {
+            what: "metric",
+            given: s.to_owned(),
+            known: "wdl, dtm, dtc",
+        })
+    }
+}
+
+/// The rule of repetition that a table holds for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
+pub enum Rules {
+    /// Every infinite play is a draw.
+    #[default]
+    Plain,
+}
+
+impl Rules {
+    /// The name in paths and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+        }
+    }
+}
+
+impl fmt::Display for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Rules {
+    type Err = UnknownName;
+
+    fn from_str(s: &str) -> Result<Self, UnknownName> {
+        if s.eq_ignore_ascii_case(Self::Plain.name()) {
+            Ok(Self::Plain)
+        } else {
+            Err(UnknownName { what: "rules", given: s.to_owned(), known: "plain" })
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Objects by key: the store trait and the local folder

@@ -1,0 +1,1 @@
+//! Bytes of a finished table: shards, blocks, manifest, reading and writing

@@ -1,0 +1,2 @@
+//! The worker command.
+fn main() {}

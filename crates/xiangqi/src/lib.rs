@@ -1,0 +1,1 @@
+//! The rules of xiangqi: board, moves, check, FEN and notation
