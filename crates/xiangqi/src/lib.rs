@@ -22,7 +22,7 @@
 //!
 //! The crate knows the board, its [`Piece`]s and their moves, check, mate and stalemate, which both
 //! lose, and the rule that kings must not face each other; it reads and writes positions as FEN,
-//! moves in the three usual notations (notation), and the names of endgames ([`Material`]). It
+//! moves in the three usual notations ([`notation`]), and the names of endgames ([`Material`]). It
 //! knows one position at a time: what repetition forbids is a matter of the line of play. It knows
 //! nothing of tables, and does no input or output.
 
@@ -35,6 +35,7 @@ mod ground;
 mod legal;
 mod material;
 mod moves;
+pub mod notation;
 mod perft;
 mod piece;
 mod position;
