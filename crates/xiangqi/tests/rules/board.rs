@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::arena::{anything, game};
 
 /// Everything that a position shows of itself, the order of its pieces included.
-fn seen(position: &Position) -> impl PartialEq + Debug {
+fn seen(position: &Position) -> impl PartialEq + Debug + use<> {
     (
         position.to_fen(),
         position.pieces().collect::<Vec<_>>(),
