@@ -10,6 +10,7 @@ pub struct LogEntry {
     /// What they were labelled.
     pub code: Code,
     start: usize,
+    end: usize,
 }
 
 /// The frontiers that a slice labelled, compressed, in order: the source of its table, and what
@@ -21,14 +22,14 @@ pub struct FrontierLog {
 }
 
 impl FrontierLog {
-    /// Appends a frontier, unless it is empty. Returns where its bytes stand in the log.
+    /// Appends a frontier, unless it is empty.
     pub fn append(&mut self, side: Side, code: Code, frontier: &Frontier) {
         if frontier.is_empty() {
             return;
         }
         let start = self.bytes.len();
         frontier.encode(&mut self.bytes);
-        self.entries.push(LogEntry { side, code, start });
+        self.entries.push(LogEntry { side, code, start, end: self.bytes.len() });
     }
 
     /// The entries in order.
@@ -42,8 +43,14 @@ impl FrontierLog {
     /// # Errors
     /// When the bytes are damaged.
     pub fn frontier(&self, entry: &LogEntry, words: u32) -> Result<Frontier, FrontierError> {
-        let mut bytes = self.bytes.get(entry.start..).unwrap_or_default();
+        let mut bytes = self.bytes.get(entry.start..entry.end).unwrap_or_default();
         Frontier::decode(&mut bytes, words)
+    }
+
+    /// The bytes of an entry's frontier, by the entry's number; empty where there is none.
+    #[must_use]
+    pub fn encoded(&self, entry: usize) -> &[u8] {
+        self.entries.get(entry).and_then(|e| self.bytes.get(e.start..e.end)).unwrap_or_default()
     }
 
     /// Bytes of memory held.

@@ -1,0 +1,489 @@
+//! Captures into smaller tables: what they win, hold or lose, word by word, before the first ply.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use canju_retro::{Code, Distance, Frontier, FrontierLog, GameError, Metric, Outcome, Side};
+use canju_xiangqi::{Color, Piece, Role};
+
+use crate::attackers::{MOST_FIXED, Man};
+use crate::fortress::Placement;
+use crate::geometry::{Geometry, members};
+use crate::index::{Index, descents};
+use crate::legality::{color, legal_words};
+use crate::slab::{Effect, SlabCache, Slabs, Spot};
+use crate::word;
+
+/// Where one of the larger table's attackers stands in a smaller table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slot {
+    /// Among the configuration's squares.
+    Man(usize),
+    /// On the bit axis.
+    Axis,
+}
+
+/// The attackers as they stand after a capture, in the smaller table's own order and colours.
+#[derive(Clone, Copy)]
+struct Squares {
+    men: [u8; MOST_FIXED],
+    axis: u8,
+}
+
+/// The smaller table that one capture leads to.
+struct Descent {
+    captured: Piece,
+    index: Arc<Index>,
+    /// True where the smaller table has the sides the other way round, the board turned.
+    swapped: bool,
+    /// For each colour of the larger table, the smaller table's number of each of its placements; of the captured
+    /// piece's colour, when it was an advisor or elephant, by the square that it was taken from.
+    forts: [Vec<Vec<(u8, u16)>>; 2],
+}
+
+/// All captures of one endgame.
+pub(crate) struct Captures {
+    descents: Vec<Descent>,
+}
+
+/// What the captures of one slice come to.
+pub(crate) struct SliceCaptures {
+    /// For each side to move, cells that may be lost from the start: legal, and every capture (if there is one) loses
+    /// without delaying anything.
+    pub open: [Vec<u128>; 2],
+    /// For each side to move, the legal cells.
+    pub legal: [Vec<u128>; 2],
+    /// Cells won by a capture, by ply, and cells that may be lost from a ply on; in order of plies.
+    pub events: FrontierLog,
+}
+
+const ANY: u8 = u8::MAX;
+
+impl Descent {
+    fn new(index: &Index, captured: Piece, child: Arc<Index>, swapped: bool) -> Self {
+        let forts = Color::ALL.map(|color| {
+            let there = &child.forts[if swapped { color.opposite() } else { color }.index()];
+            let find = |p: &Placement, without: u128| {
+                let (king, advisors, elephants) = (p.king, p.advisors & !without, p.elephants & !without);
+                if swapped {
+                    there.find(81 - king / 9 * 9 + king % 9, word::flip(advisors), word::flip(elephants))
+                } else {
+                    there.find(king, advisors, elephants)
+                }
+            };
+            let placements = index.forts[color.index()].placements.iter();
+            placements
+                .map(|p| {
+                    let victims = match captured {
+                        Piece { color: c, role: Role::Advisor } if c == color => p.advisors,
+                        Piece { color: c, role: Role::Elephant } if c == color => p.elephants,
+                        _ => return find(p, 0).map(|n| (ANY, n as u16)).into_iter().collect(),
+                    };
+                    members(victims).filter_map(|s| Some((s as u8, find(p, 1 << s)? as u16))).collect()
+                })
+                .collect()
+        });
+        Self { captured, index: child, swapped, forts }
+    }
+
+    /// The smaller table's slots of the larger one's attackers (men in order, the bit axis last), the captured one left out.
+    fn slots(&self, index: &Index, captured: Option<usize>) -> [Option<Slot>; MOST_FIXED + 1] {
+        let mut slots = [None; MOST_FIXED + 1];
+        let there = &self.index.attackers;
+        let mut used = [false; MOST_FIXED];
+        let axis = index.attackers.axis;
+        let key = |color: Color| if self.swapped { color.opposite() } else { color };
+        let mut axis_free = there.axis;
+        // The bit axis stays the bit axis where it can: then words go over as they are.
+        if let Some(a) = axis
+            && captured != Some(MOST_FIXED)
+            && there.axis.is_some_and(|t| t.color == key(a.color) && t.role == a.role)
+        {
+            slots[MOST_FIXED] = Some(Slot::Axis);
+            axis_free = None;
+        }
+        let men = index.attackers.men.iter().enumerate().map(|(i, m)| (i, m.color, m.role));
+        for (i, color, role) in men.chain(axis.map(|a| (MOST_FIXED, a.color, a.role))) {
+            if captured == Some(i) || slots[i].is_some() {
+                continue;
+            }
+            let free = there.men.iter().find(|m| m.color == key(color) && m.role == role && !used[m.at]);
+            if let Some(man) = free {
+                used[man.at] = true;
+                slots[i] = Some(Slot::Man(man.at));
+            } else if axis_free.is_some_and(|t| t.color == key(color) && t.role == role) {
+                axis_free = None;
+                slots[i] = Some(Slot::Axis);
+            }
+        }
+        slots
+    }
+
+    fn placement(&self, color: Color, placement: usize, victim: u8) -> Option<usize> {
+        self.forts[color.index()][placement]
+            .iter()
+            .find(|&&(s, _)| s == victim || s == ANY)
+            .map(|&(_, n)| usize::from(n))
+    }
+
+    /// The word of these placements (of the larger table's colours, already numbered as the smaller table's) and men.
+    fn spot(&self, forts: [usize; 2], men: &[u8; MOST_FIXED]) -> Option<Spot> {
+        let [mut first, mut second] = if self.swapped { [forts[1], forts[0]] } else { forts };
+        let mut config = self.index.attackers.find(men)? as usize;
+        let mirrored = self.index.forts[0].canonical(first).1;
+        if mirrored {
+            first = self.index.forts[0].mirror(first);
+            second = self.index.forts[1].mirror(second);
+            config = self.index.attackers.mirror[config] as usize;
+        }
+        let (slice, at) = self.index.slice_of(self.index.forts[0].canonical(first).0, second);
+        Some(Spot { slice, word: at * self.index.attackers.len() + config, mirrored })
+    }
+
+    fn turn_square(&self, s: u8) -> u8 {
+        if self.swapped { 81 - s / 9 * 9 + s % 9 } else { s }
+    }
+
+    /// Words between the two tables, either way.
+    fn turn_word(&self, w: u128, mirrored: bool) -> u128 {
+        let w = if self.swapped { word::flip(w) } else { w };
+        if mirrored { word::mirror(w) } else { w }
+    }
+
+    fn side(&self, mover: Side) -> Side {
+        if self.swapped { mover } else { mover.other() }
+    }
+}
+
+/// The effects on the cells of one word for one side to move.
+#[derive(Default)]
+struct WordEffects {
+    wins: Vec<(u16, u128)>,
+    loses: Vec<(u16, u128)>,
+    holds: u128,
+}
+
+impl WordEffects {
+    fn add(&mut self, effect: Effect, cells: u128) {
+        let add = |list: &mut Vec<(u16, u128)>, ply| match list.iter_mut().find(|(p, _)| *p == ply) {
+            Some((_, set)) => *set |= cells,
+            None => list.push((ply, cells)),
+        };
+        match effect {
+            Effect::Holds => self.holds |= cells,
+            Effect::Wins(ply) => {
+                // A won capture never lets the cell be lost.
+                self.holds |= cells;
+                add(&mut self.wins, ply);
+            }
+            Effect::Loses(ply) => add(&mut self.loses, ply),
+        }
+    }
+}
+
+impl Captures {
+    pub fn new(index: &Index) -> Result<Self, GameError> {
+        let mut descents_ = Vec::new();
+        for (captured, material, swapped) in descents(index.material()) {
+            let child = Arc::new(Index::new(material)?);
+            descents_.push(Descent::new(index, captured, child, swapped));
+        }
+        Ok(Self { descents: descents_ })
+    }
+
+    /// Works out a slice.
+    pub fn slice(
+        &self,
+        index: &Index,
+        slice: usize,
+        metric: Metric,
+        cache: &SlabCache,
+    ) -> Result<SliceCaptures, GameError> {
+        let place = index.place(slice);
+        let words = index.words(slice);
+        let mut out = SliceCaptures {
+            open: [Vec::with_capacity(words), Vec::with_capacity(words)],
+            legal: [Vec::with_capacity(words), Vec::with_capacity(words)],
+            events: FrontierLog::default(),
+        };
+        let mut by_ply: BTreeMap<(u16, Side, bool), Frontier> = BTreeMap::new();
+        let mut work = WordWork { captures: self, index, geometry: Geometry::get(), slabs: Slabs::new(cache) };
+        let mut effects = WordEffects::default();
+        let mut number = 0;
+        for second in place.second.clone() {
+            for config in 0..index.attackers.len() {
+                let legal = legal_words(index, place.first, second, config);
+                for side in Side::BOTH {
+                    let legal = legal[side.index()];
+                    let mut open = legal;
+                    if legal != 0 {
+                        work.word(place.first, second, config, side, legal, &mut effects)?;
+                        open &= !effects.holds;
+                        // Of several winning captures the quickest counts, of several losing ones the slowest.
+                        effects.wins.sort_unstable_by_key(|&(ply, _)| ply);
+                        let mut left = legal;
+                        for (ply, cells) in effects.wins.drain(..) {
+                            by_ply.entry((ply, side, true)).or_default().push(number, cells & left);
+                            left &= !cells;
+                        }
+                        effects.loses.sort_unstable_by_key(|&(ply, _)| std::cmp::Reverse(ply));
+                        let mut left = open;
+                        for (ply, cells) in effects.loses.drain(..).filter(|&(ply, _)| ply > 0) {
+                            by_ply.entry((ply, side, false)).or_default().push(number, cells & left);
+                            left &= !cells;
+                            open &= !cells;
+                        }
+                        effects.holds = 0;
+                    }
+                    out.legal[side.index()].push(legal);
+                    out.open[side.index()].push(open);
+                }
+                number += 1;
+            }
+        }
+        for ((ply, side, win), frontier) in by_ply {
+            let distance = Distance::plies(ply);
+            let outcome = if win { Outcome::Win(distance) } else { Outcome::Loss(distance) };
+            out.events.append(side, Code::from(outcome), &frontier);
+        }
+        out.events.shrink();
+        debug_assert!(metric != Metric::Wdl);
+        Ok(out)
+    }
+}
+
+struct WordWork<'a> {
+    captures: &'a Captures,
+    index: &'a Index,
+    geometry: &'static Geometry,
+    slabs: Slabs<'a>,
+}
+
+/// One capture of a word: all but who captures and where the bit axis stands.
+struct Case<'d> {
+    number: usize,
+    descent: &'d Descent,
+    slots: [Option<Slot>; MOST_FIXED + 1],
+    mover: Side,
+}
+
+impl WordWork<'_> {
+    /// The effects of all captures of `mover` in the cells `legal` of a word.
+    fn word(
+        &mut self,
+        first: usize,
+        second: usize,
+        config: usize,
+        mover: Side,
+        legal: u128,
+        effects: &mut WordEffects,
+    ) -> Result<(), GameError> {
+        let captures = self.captures;
+        let enemy = color(mover).opposite();
+        for (number, descent) in captures.descents.iter().enumerate().filter(|(_, d)| d.captured.color == enemy) {
+            let placements = [first, second];
+            let theirs = &self.index.forts[enemy.index()].placements[placements[enemy.index()]];
+            let case = |captured| Case { number, descent, slots: descent.slots(self.index, captured), mover };
+            match descent.captured.role {
+                Role::Advisor | Role::Elephant => {
+                    let victims =
+                        if descent.captured.role == Role::Advisor { theirs.advisors } else { theirs.elephants };
+                    let case = case(None);
+                    for victim in members(victims) {
+                        self.take_at(&case, placements, config, victim, None, legal, effects)?;
+                    }
+                }
+                role => {
+                    for (i, man) in self.index.attackers.men.iter().enumerate() {
+                        if man.color == enemy && man.role == role {
+                            let victim = usize::from(self.index.attackers.squares[config][man.at]);
+                            self.take_at(&case(Some(i)), placements, config, victim, Some(i), legal, effects)?;
+                        }
+                    }
+                    if self.index.attackers.axis.is_some_and(|a| a.color == enemy && a.role == role) {
+                        self.take_axis(&case(Some(MOST_FIXED)), placements, config, legal, effects)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn occupied(&self, placements: [usize; 2], config: usize) -> u128 {
+        let forts = &self.index.forts;
+        forts[0].placements[placements[0]].occupied
+            | forts[1].placements[placements[1]].occupied
+            | self.index.attackers.occupied[config]
+    }
+
+    /// The attackers' squares after a capture: `mover` (a man's number) stands on `to`.
+    fn squares(&self, case: &Case<'_>, config: usize, moved: Option<usize>, to: usize, axis: u8) -> Squares {
+        let mut squares =
+            Squares { men: [0; MOST_FIXED], axis: case.descent.index.attackers.cells.trailing_zeros() as u8 };
+        let mut put = |slot: Option<Slot>, square: u8| match slot {
+            Some(Slot::Man(at)) => squares.men[at] = case.descent.turn_square(square),
+            Some(Slot::Axis) => squares.axis = case.descent.turn_square(square),
+            None => {}
+        };
+        for (i, man) in self.index.attackers.men.iter().enumerate() {
+            let square = if moved == Some(i) { to as u8 } else { self.index.attackers.squares[config][man.at] };
+            put(case.slots[i], square);
+        }
+        if self.index.attackers.axis.is_some() {
+            put(case.slots[MOST_FIXED], axis);
+        }
+        squares
+    }
+
+    /// Captures of the piece on a fixed square.
+    #[allow(clippy::too_many_arguments)]
+    fn take_at(
+        &mut self,
+        case: &Case<'_>,
+        placements: [usize; 2],
+        config: usize,
+        victim: usize,
+        victim_man: Option<usize>,
+        legal: u128,
+        effects: &mut WordEffects,
+    ) -> Result<(), GameError> {
+        let own = color(case.mover);
+        let enemy = own.opposite();
+        let occupied = self.occupied(placements, config);
+        let mut forts = [0; 2];
+        let there = case.descent.placement(enemy, placements[enemy.index()], victim as u8);
+        let mine = case.descent.placement(own, placements[own.index()], ANY);
+        let (Some(there), Some(mine)) = (there, mine) else { return Ok(()) };
+        forts[enemy.index()] = there;
+        forts[own.index()] = mine;
+        // The bit-axis piece captures: every cell from which it can leads to one and the same cell.
+        if let Some(axis) = self.index.attackers.axis.filter(|a| a.color == own) {
+            let cells = self.geometry.attackers(own, axis.role, victim, occupied) & legal;
+            if cells != 0 {
+                let squares = self.squares(case, config, None, 0, victim as u8);
+                if let Some(effect) = self.effect(case, forts, &squares)? {
+                    effects.add(effect, cells);
+                }
+            }
+        }
+        for (i, man) in self.index.attackers.men.iter().enumerate().filter(|(_, m)| m.color == own) {
+            debug_assert!(Some(i) != victim_man);
+            let from = usize::from(self.index.attackers.squares[config][man.at]);
+            let cells = self.geometry.attack(own, man.role, from, victim, occupied) & legal;
+            if cells != 0 {
+                self.words(case, forts, config, Some(i), victim, cells, effects)?;
+            }
+        }
+        let edges = self.index.forts[own.index()].placements[placements[own.index()]].edges.iter();
+        for edge in edges.filter(|e| usize::from(e.target) == victim && e.eye & occupied == 0) {
+            let cells = legal & !edge.eye;
+            let Some(mine) = case.descent.placement(own, usize::from(edge.to), ANY) else { continue };
+            if cells != 0 {
+                forts[own.index()] = mine;
+                self.words(case, forts, config, None, 0, cells, effects)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A capture by a piece off the bit axis of another off it: cells of a word lead to those of a word.
+    #[allow(clippy::too_many_arguments)]
+    fn words(
+        &mut self,
+        case: &Case<'_>,
+        forts: [usize; 2],
+        config: usize,
+        moved: Option<usize>,
+        to: usize,
+        cells: u128,
+        effects: &mut WordEffects,
+    ) -> Result<(), GameError> {
+        let descent = case.descent;
+        let whole = self.index.attackers.axis.is_none() || case.slots[MOST_FIXED] == Some(Slot::Axis);
+        if !whole {
+            for square in members(cells) {
+                let squares = self.squares(case, config, moved, to, square as u8);
+                if let Some(effect) = self.effect(case, forts, &squares)? {
+                    effects.add(effect, 1 << square);
+                }
+            }
+            return Ok(());
+        }
+        let squares = self.squares(case, config, moved, to, 0);
+        let Some(spot) = descent.spot(forts, &squares.men) else { return Ok(()) };
+        let slab = self.slabs.get(case.number, &descent.index, spot.slice, descent.side(case.mover))?;
+        let wanted = descent.turn_word(cells, spot.mirrored);
+        slab.row(&descent.index, spot.word, wanted, |effect, set| {
+            effects.add(effect, descent.turn_word(set, spot.mirrored));
+        });
+        Ok(())
+    }
+
+    /// The effect of a capture that leads to one cell.
+    fn effect(&mut self, case: &Case<'_>, forts: [usize; 2], squares: &Squares) -> Result<Option<Effect>, GameError> {
+        let descent = case.descent;
+        let Some(spot) = descent.spot(forts, &squares.men) else { return Ok(None) };
+        let off_board = descent.index.attackers.axis.is_none();
+        let axis = squares.axis;
+        let axis = if spot.mirrored && !off_board { axis / 9 * 9 + 8 - axis % 9 } else { axis };
+        let Ok(place) = descent.index.axis_squares().binary_search(&axis) else { return Ok(None) };
+        let slab = self.slabs.get(case.number, &descent.index, spot.slice, descent.side(case.mover))?;
+        Ok(slab.cell(spot.word, place, axis))
+    }
+
+    /// Captures of the bit-axis piece: the smaller table has another one.
+    fn take_axis(
+        &mut self,
+        case: &Case<'_>,
+        placements: [usize; 2],
+        config: usize,
+        legal: u128,
+        effects: &mut WordEffects,
+    ) -> Result<(), GameError> {
+        let own = color(case.mover);
+        let enemy = own.opposite();
+        let occupied = self.occupied(placements, config);
+        let mut forts = [0; 2];
+        let there = case.descent.placement(enemy, placements[enemy.index()], ANY);
+        let mine = case.descent.placement(own, placements[own.index()], ANY);
+        let (Some(there), Some(mine)) = (there, mine) else { return Ok(()) };
+        forts[enemy.index()] = there;
+        forts[own.index()] = mine;
+        let men: Vec<(usize, Man)> = self.index.attackers.men.iter().copied().enumerate().collect();
+        for (i, man) in men.into_iter().filter(|(_, m)| m.color == own) {
+            let from = usize::from(self.index.attackers.squares[config][man.at]);
+            let cells = self.geometry.targets(own, man.role, from, occupied) & legal;
+            if cells == 0 {
+                continue;
+            }
+            if case.slots[i] == Some(Slot::Axis) {
+                // The capturer is the smaller table's bit axis: it stands where the captured piece stood.
+                let squares = self.squares(case, config, None, 0, 0);
+                let Some(spot) = case.descent.spot(forts, &squares.men) else { continue };
+                let slab =
+                    self.slabs.get(case.number, &case.descent.index, spot.slice, case.descent.side(case.mover))?;
+                let wanted = case.descent.turn_word(cells, spot.mirrored);
+                slab.row(&case.descent.index, spot.word, wanted, |effect, set| {
+                    effects.add(effect, case.descent.turn_word(set, spot.mirrored));
+                });
+                continue;
+            }
+            for victim in members(cells) {
+                let squares = self.squares(case, config, Some(i), victim, 0);
+                if let Some(effect) = self.effect(case, forts, &squares)? {
+                    effects.add(effect, 1 << victim);
+                }
+            }
+        }
+        let edges = self.index.forts[own.index()].placements[placements[own.index()]].edges.iter();
+        for edge in edges.filter(|e| e.eye & occupied == 0 && legal >> e.target & 1 != 0) {
+            let Some(mine) = case.descent.placement(own, usize::from(edge.to), ANY) else { continue };
+            forts[own.index()] = mine;
+            let squares = self.squares(case, config, None, 0, 0);
+            if let Some(effect) = self.effect(case, forts, &squares)? {
+                effects.add(effect, 1 << edge.target);
+            }
+        }
+        Ok(())
+    }
+}

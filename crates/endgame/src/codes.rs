@@ -1,0 +1,89 @@
+//! From a slice's log to the cells of its table.
+
+use canju_retro::{Code, FrontierLog, GameError, Metric, Outcome, Side, SliceCodes};
+
+use crate::index::Index;
+use crate::part::misfit;
+
+/// The cells of a slice for one side to move. `unwon` are its legal cells that are not won.
+///
+/// Cells that are no legal position repeat the cell before them, which costs next to nothing in a compressed table.
+pub(crate) fn finished_cells(
+    index: &Index,
+    unwon: &[u128],
+    log: &FrontierLog,
+    side: Side,
+    metric: Metric,
+) -> Result<SliceCodes, GameError> {
+    let entries: Vec<_> = log.entries().iter().filter(|e| e.side == side).collect();
+    let mut palette = vec![Code::DRAW];
+    let mut numbers = Vec::with_capacity(entries.len());
+    for entry in &entries {
+        let code = if metric == Metric::Wdl { Code::from(entry.code.outcome().without_distance()) } else { entry.code };
+        let known = palette.iter().rposition(|&c| c == code);
+        numbers.push(known.unwrap_or(palette.len()));
+        if known.is_none() {
+            palette.push(code);
+        }
+    }
+    // The number after the last code marks cells that are no legal position until they are filled.
+    let wide = palette.len() > 255;
+    debug_assert!(entries.iter().all(|e| e.code.outcome() != Outcome::Draw));
+    let frontiers = |sink: &mut dyn FnMut(usize, u32, u128)| {
+        for (entry, &number) in entries.iter().zip(&numbers) {
+            let frontier = log.frontier(entry, unwon.len() as u32).map_err(misfit)?;
+            frontier.iter().for_each(|(word, cells)| sink(number, word, cells));
+        }
+        Ok(())
+    };
+    if wide {
+        let cells = fill(index, unwon, frontiers, |n| n as u16)?;
+        Ok(SliceCodes::Wide { palette, cells })
+    } else {
+        let cells = fill(index, unwon, frontiers, |n| n as u8)?;
+        Ok(SliceCodes::Narrow { palette, cells })
+    }
+}
+
+fn fill<T: Copy + PartialEq>(
+    index: &Index,
+    unwon: &[u128],
+    frontiers: impl Fn(&mut dyn FnMut(usize, u32, u128)) -> Result<(), GameError>,
+    number: impl Fn(usize) -> T,
+) -> Result<Vec<T>, GameError> {
+    let row = index.row();
+    let unset = number(usize::MAX);
+    let draw = number(0);
+    let mut cells = vec![unset; unwon.len() * row];
+    let full = row == 90;
+    let row_bits = |w: u128| if full { w } else { index.row_bits(w) };
+    for (&legal, cells) in unwon.iter().zip(cells.chunks_exact_mut(row)) {
+        set_cells(cells, row_bits(legal), draw);
+    }
+    frontiers(&mut |n, word, labelled| {
+        let start = word as usize * row;
+        set_cells(&mut cells[start..start + row], row_bits(labelled), number(n));
+    })?;
+    let mut last = draw;
+    for cell in &mut cells {
+        if *cell == unset {
+            *cell = last;
+        }
+        last = *cell;
+    }
+    Ok(cells)
+}
+
+fn set_cells<T: Copy>(row: &mut [T], mut bits: u128, value: T) {
+    for half in 0..2 {
+        let mut word = bits as u64;
+        let start = half * 64;
+        while word != 0 {
+            if let Some(cell) = row.get_mut(start + word.trailing_zeros() as usize) {
+                *cell = value;
+            }
+            word &= word - 1;
+        }
+        bits >>= 64;
+    }
+}

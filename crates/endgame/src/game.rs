@@ -1,0 +1,70 @@
+//! Xiangqi as a game for the retrograde engine.
+
+use std::sync::Arc;
+
+use canju_retro::{Cell, Game, GameError, Part, PartSpec, Shape, TableName, Tables};
+use canju_xiangqi::{Color, Material, Position};
+
+use crate::index::{Index, descents, material_of};
+use crate::part::XiangqiPart;
+
+/// The endgames of xiangqi, named by material: `KRK`, `KCPKA`, `KABCPKAABB`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Xiangqi;
+
+impl Xiangqi {
+    /// The game.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self
+    }
+
+    /// The index of a canonical table.
+    ///
+    /// # Errors
+    /// [`GameError::Name`] or [`GameError::TooLarge`].
+    pub fn index(&self, table: &TableName) -> Result<Index, GameError> {
+        let material = material_of(table).ok_or_else(|| GameError::Name {
+            given: table.to_string(),
+            reason: "not a canonical endgame (stronger side first, pieces in the order K A B R N C P)".into(),
+        })?;
+        Index::new(material)
+    }
+}
+
+impl Game for Xiangqi {
+    fn table(&self, name: &str) -> Result<TableName, GameError> {
+        let refuse = |reason: String| GameError::Name { given: name.chars().take(64).collect(), reason };
+        let material: Material = name.parse().map_err(|e| refuse(format!("{e}")))?;
+        TableName::new(&material.canonical().0.to_string())
+    }
+
+    fn smaller(&self, table: &TableName) -> Result<Vec<TableName>, GameError> {
+        let material = *self.index(table)?.material();
+        let mut names = Vec::new();
+        for (_, child, _) in descents(&material) {
+            names.push(TableName::new(&child.to_string())?);
+        }
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+
+    fn shape(&self, table: &TableName) -> Result<Shape, GameError> {
+        Ok(self.index(table)?.shape())
+    }
+
+    fn part(&self, spec: &PartSpec, tables: Arc<dyn Tables>) -> Result<Box<dyn Part>, GameError> {
+        let index = Arc::new(self.index(&spec.table)?);
+        Ok(Box::new(XiangqiPart::new(index, spec.metric, spec.slices.clone(), tables)?))
+    }
+
+    fn show(&self, table: &TableName, cell: Cell) -> Result<String, GameError> {
+        let mut board = Position::empty(Color::Red);
+        if self.index(table)?.set_up(cell, &mut board) {
+            Ok(board.to_fen())
+        } else {
+            Err(GameError::Name { given: format!("{table} {cell:?}"), reason: "no position of the endgame".into() })
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Frontiers on their way to another part: the next ply, then for each frontier its slice, side and bytes.
+
+use canju_retro::{Frontier, GameError, Side};
+
+use crate::part::misfit;
+
+pub(crate) struct Writer {
+    bytes: Vec<u8>,
+}
+
+const HEADER: usize = 2;
+
+impl Writer {
+    pub fn new(next: u16) -> Self {
+        Self { bytes: next.to_le_bytes().to_vec() }
+    }
+
+    pub fn add(&mut self, slice: u32, side: Side, encoded: &[u8]) {
+        self.bytes.extend_from_slice(&(slice << 1 | side.index() as u32).to_le_bytes());
+        self.bytes.extend_from_slice(encoded);
+    }
+
+    /// The message; no bytes at all when nothing was added.
+    pub fn finish(self) -> Vec<u8> {
+        if self.bytes.len() == HEADER { Vec::new() } else { self.bytes }
+    }
+}
+
+/// The ply after the one that the message is of, and its frontiers. `words` gives the length of a slice that exists.
+pub(crate) fn read(
+    bytes: &[u8],
+    words: impl Fn(u32) -> Option<u32>,
+) -> Result<(u16, Vec<(u32, Side, Frontier)>), GameError> {
+    let short = || GameError::Frontier("it ends too early".into());
+    let (next, mut rest) = bytes.split_first_chunk().ok_or_else(short)?;
+    let mut frontiers = Vec::new();
+    while !rest.is_empty() {
+        let (key, tail) = rest.split_first_chunk().ok_or_else(short)?;
+        rest = tail;
+        let key = u32::from_le_bytes(*key);
+        let words = words(key >> 1).ok_or_else(|| GameError::Frontier(format!("there is no slice {}", key >> 1)))?;
+        let frontier = Frontier::decode(&mut rest, words).map_err(misfit)?;
+        frontiers.push((key >> 1, Side::BOTH[(key & 1) as usize], frontier));
+    }
+    Ok((u16::from_le_bytes(*next), frontiers))
+}
