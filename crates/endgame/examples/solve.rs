@@ -49,7 +49,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         for side in Side::BOTH {
             let s = &statistics.sides[side.index()];
             let plies = |l: Option<canju_retro::Longest>| l.map_or(0, |l| l.distance.plies);
-            line.insert(side, format!("{} {} {} {} {}", s.wins(), s.losses(), s.draws(), plies(s.longest_win), plies(s.longest_loss)));
+            line.insert(
+                side,
+                format!("{} {} {} {} {}", s.wins(), s.losses(), s.draws(), plies(s.longest_win), plies(s.longest_loss)),
+            );
         }
         println!(
             "{table:12} w {}  b {}  | {seconds:.2} s, {:.0} M/s, {} plies, {} MB",
@@ -61,6 +64,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
         tables.insert(&game, &table, metric, &solved)?;
     }
-    println!("{:.2} CPU s, {:.0} million positions a second, {:.2} CPU s with output", total.0, total.1 as f64 / total.0 / 1e6, cpu_seconds());
+    println!(
+        "{:.2} CPU s, {:.0} million positions a second, {:.2} CPU s with output",
+        total.0,
+        total.1 as f64 / total.0 / 1e6,
+        cpu_seconds()
+    );
     Ok(())
 }

@@ -28,6 +28,8 @@ pub(crate) struct Group {
     pub squares: Vec<u8>,
     /// The number of a square among them.
     number: [u8; 90],
+    /// Of two pieces on numbered squares, the digit; filled for pairs only.
+    pairs: Vec<u16>,
 }
 
 impl Group {
@@ -37,8 +39,12 @@ impl Group {
         for (i, &s) in squares.iter().enumerate() {
             number[usize::from(s)] = i as u8;
         }
-        let size = choose(squares.len() as u32, count as u32);
-        Self { color, role, count, size, stride: 0, start, squares, number }
+        let n = squares.len() as u32;
+        let pairs = match count {
+            2 => (0..n * n).map(|i| (choose((i / n).max(i % n), 2) + (i / n).min(i % n)) as u16).collect(),
+            _ => Vec::new(),
+        };
+        Self { color, role, count, size: choose(n, count as u32), stride: 0, start, squares, number, pairs }
     }
 
     /// The digit of these squares (as many as the group has, in any order), or `None` where one is
@@ -52,7 +58,7 @@ impl Group {
             [a] => number(a),
             [a, b] => {
                 let (a, b) = (number(a)?, number(b)?);
-                (a != b).then(|| choose(a.max(b), 2) + a.min(b))
+                (a != b).then(|| u32::from(self.pairs[a as usize * self.squares.len() + b as usize]))
             }
             [a, b, c] => {
                 let mut n = [number(a)?, number(b)?, number(c)?];

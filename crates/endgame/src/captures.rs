@@ -11,7 +11,7 @@ use crate::fortress::Placement;
 use crate::geometry::{Geometry, members};
 use crate::index::{Index, descents};
 use crate::legality::{color, legal_words};
-use crate::slab::{Effect, SlabCache, Slabs, Spot};
+use crate::slab::{Effect, Slab, SlabCache, Slabs, Spot};
 use crate::word;
 
 /// Where one of the larger table's attackers stands in a smaller table.
@@ -39,6 +39,28 @@ struct Descent {
     /// For each colour of the larger table, the smaller table's number of each of its placements; of the captured
     /// piece's colour, when it was an advisor or elephant, by the square that it was taken from.
     forts: [Vec<Vec<(u8, u16)>>; 2],
+    /// Where each attacker goes, by the attacker captured (the bit axis is `MOST_FIXED`, none the one after).
+    slots: [Slots; MOST_FIXED + 2],
+    /// Where no attacker is captured and the bit axis stays: the smaller table's configurations by the larger one's.
+    configs: Vec<u32>,
+}
+
+/// The smaller table's slots of the larger one's attackers: men in order, the bit axis last.
+type Slots = [Option<Slot>; MOST_FIXED + 1];
+/// The place of "no attacker" in [`Descent::slots`].
+const NO_ATTACKER: usize = MOST_FIXED + 1;
+
+/// A fortress piece that the bit-axis piece can capture, for one pair of placements: what is the same in all words.
+struct FortTake {
+    victim: usize,
+    slab: Arc<Slab>,
+    /// The first word of the smaller table's placements.
+    start: usize,
+    mirrored: bool,
+    /// The capturer's place in the row, and its square, in the smaller table.
+    place: usize,
+    square: u8,
+    descent: usize,
 }
 
 /// All captures of one endgame.
@@ -83,11 +105,26 @@ impl Descent {
                 })
                 .collect()
         });
-        Self { captured, index: child, swapped, forts }
+        let slots = [[None; MOST_FIXED + 1]; MOST_FIXED + 2];
+        let mut descent = Self { captured, index: child, swapped, forts, slots, configs: Vec::new() };
+        descent.slots = std::array::from_fn(|captured| descent.find_slots(index, captured));
+        let slots = &descent.slots[NO_ATTACKER];
+        if matches!(captured.role, Role::Advisor | Role::Elephant) && slots[MOST_FIXED] == Some(Slot::Axis) {
+            let configs = index.attackers.squares.iter().map(|squares| {
+                let mut there = [0; MOST_FIXED];
+                for (i, man) in index.attackers.men.iter().enumerate() {
+                    if let Some(Slot::Man(at)) = slots[i] {
+                        there[at] = descent.turn_square(squares[man.at]);
+                    }
+                }
+                descent.index.attackers.find(&there).unwrap_or_default()
+            });
+            descent.configs = configs.collect();
+        }
+        descent
     }
 
-    /// The smaller table's slots of the larger one's attackers (men in order, the bit axis last), the captured one left out.
-    fn slots(&self, index: &Index, captured: Option<usize>) -> [Option<Slot>; MOST_FIXED + 1] {
+    fn find_slots(&self, index: &Index, captured: usize) -> Slots {
         let mut slots = [None; MOST_FIXED + 1];
         let there = &self.index.attackers;
         let mut used = [false; MOST_FIXED];
@@ -96,7 +133,7 @@ impl Descent {
         let mut axis_free = there.axis;
         // The bit axis stays the bit axis where it can: then words go over as they are.
         if let Some(a) = axis
-            && captured != Some(MOST_FIXED)
+            && captured != MOST_FIXED
             && there.axis.is_some_and(|t| t.color == key(a.color) && t.role == a.role)
         {
             slots[MOST_FIXED] = Some(Slot::Axis);
@@ -104,7 +141,7 @@ impl Descent {
         }
         let men = index.attackers.men.iter().enumerate().map(|(i, m)| (i, m.color, m.role));
         for (i, color, role) in men.chain(axis.map(|a| (MOST_FIXED, a.color, a.role))) {
-            if captured == Some(i) || slots[i].is_some() {
+            if captured == i || slots[i].is_some() {
                 continue;
             }
             let free = there.men.iter().find(|m| m.color == key(color) && m.role == role && !used[m.at]);
@@ -130,14 +167,22 @@ impl Descent {
     fn spot(&self, forts: [usize; 2], men: &[u8; MOST_FIXED]) -> Option<Spot> {
         let [mut first, mut second] = if self.swapped { [forts[1], forts[0]] } else { forts };
         let mut config = self.index.attackers.find(men)? as usize;
-        let mirrored = self.index.forts[0].canonical(first).1;
-        if mirrored {
-            first = self.index.forts[0].mirror(first);
-            second = self.index.forts[1].mirror(second);
+        let spot = self.placed(&mut first, &mut second);
+        if spot.mirrored {
             config = self.index.attackers.mirror[config] as usize;
         }
-        let (slice, at) = self.index.slice_of(self.index.forts[0].canonical(first).0, second);
-        Some(Spot { slice, word: at * self.index.attackers.len() + config, mirrored })
+        Some(Spot { word: spot.word + config, ..spot })
+    }
+
+    /// The first word of two placements of the smaller table, which are turned to where the table keeps them.
+    fn placed(&self, first: &mut usize, second: &mut usize) -> Spot {
+        let mirrored = self.index.forts[0].canonical(*first).1;
+        if mirrored {
+            *first = self.index.forts[0].mirror(*first);
+            *second = self.index.forts[1].mirror(*second);
+        }
+        let (slice, at) = self.index.slice_of(self.index.forts[0].canonical(*first).0, *second);
+        Spot { slice, word: at * self.index.attackers.len(), mirrored }
     }
 
     fn turn_square(&self, s: u8) -> u8 {
@@ -207,16 +252,33 @@ impl Captures {
             events: FrontierLog::default(),
         };
         let mut by_ply: BTreeMap<(u16, Side, bool), Frontier> = BTreeMap::new();
-        let mut work = WordWork { captures: self, index, geometry: Geometry::get(), slabs: Slabs::new(cache) };
+        let mut work = WordWork {
+            captures: self,
+            index,
+            geometry: Geometry::get(),
+            slabs: Slabs::new(cache, self.descents.len()),
+        };
         let mut effects = WordEffects::default();
         let mut number = 0;
         for second in place.second.clone() {
+            let takes = [
+                work.fort_takes(place.first, second, Side::First)?,
+                work.fort_takes(place.first, second, Side::Second)?,
+            ];
             for config in 0..index.attackers.len() {
                 let legal = legal_words(index, place.first, second, config);
                 for side in Side::BOTH {
                     let legal = legal[side.index()];
                     let mut open = legal;
                     if legal != 0 {
+                        work.fort_captures(
+                            &takes[side.index()],
+                            [place.first, second],
+                            config,
+                            side,
+                            legal,
+                            &mut effects,
+                        );
                         work.word(place.first, second, config, side, legal, &mut effects)?;
                         open &= !effects.holds;
                         // Of several winning captures the quickest counts, of several losing ones the slowest.
@@ -263,12 +325,73 @@ struct WordWork<'a> {
 struct Case<'d> {
     number: usize,
     descent: &'d Descent,
-    slots: [Option<Slot>; MOST_FIXED + 1],
+    slots: &'d Slots,
     mover: Side,
 }
 
 impl WordWork<'_> {
-    /// The effects of all captures of `mover` in the cells `legal` of a word.
+    /// The captures of fortress pieces by the bit-axis piece of `mover` that these placements allow.
+    fn fort_takes(&mut self, first: usize, second: usize, mover: Side) -> Result<Vec<FortTake>, GameError> {
+        let captures = self.captures;
+        let (own, enemy) = (color(mover), color(mover).opposite());
+        let placements = [first, second];
+        let mut takes = Vec::new();
+        if self.index.attackers.axis.is_none_or(|a| a.color != own) {
+            return Ok(takes);
+        }
+        for (number, descent) in captures.descents.iter().enumerate() {
+            if descent.captured.color != enemy || descent.configs.is_empty() {
+                continue;
+            }
+            let theirs = &self.index.forts[enemy.index()].placements[placements[enemy.index()]];
+            let victims = if descent.captured.role == Role::Advisor { theirs.advisors } else { theirs.elephants };
+            for victim in members(victims) {
+                let there = descent.placement(enemy, placements[enemy.index()], victim as u8);
+                let mine = descent.placement(own, placements[own.index()], ANY);
+                let (Some(there), Some(mine)) = (there, mine) else { continue };
+                let (mut a, mut b) =
+                    if (mover == Side::First) != descent.swapped { (mine, there) } else { (there, mine) };
+                let spot = descent.placed(&mut a, &mut b);
+                let square = descent.turn_square(victim as u8);
+                let square = if spot.mirrored { square / 9 * 9 + 8 - square % 9 } else { square };
+                let Ok(place) = descent.index.axis_squares().binary_search(&square) else { continue };
+                let slab = self.slabs.get(number, &descent.index, spot.slice, descent.side(mover))?.clone();
+                let (start, mirrored) = (spot.word, spot.mirrored);
+                takes.push(FortTake { victim, slab, start, mirrored, place, square, descent: number });
+            }
+        }
+        Ok(takes)
+    }
+
+    /// The effects of those captures in a word.
+    fn fort_captures(
+        &self,
+        takes: &[FortTake],
+        placements: [usize; 2],
+        config: usize,
+        mover: Side,
+        legal: u128,
+        effects: &mut WordEffects,
+    ) {
+        let Some(axis) = self.index.attackers.axis else { return };
+        let occupied = self.occupied(placements, config);
+        for take in takes {
+            let cells = self.geometry.attackers(color(mover), axis.role, take.victim, occupied) & legal;
+            if cells == 0 {
+                continue;
+            }
+            let descent = &self.captures.descents[take.descent];
+            let mut there = descent.configs[config] as usize;
+            if take.mirrored {
+                there = descent.index.attackers.mirror[there] as usize;
+            }
+            if let Some(effect) = take.slab.cell(take.start + there, take.place, take.square) {
+                effects.add(effect, cells);
+            }
+        }
+    }
+
+    /// The effects of all other captures of `mover` in the cells `legal` of a word.
     fn word(
         &mut self,
         first: usize,
@@ -283,12 +406,12 @@ impl WordWork<'_> {
         for (number, descent) in captures.descents.iter().enumerate().filter(|(_, d)| d.captured.color == enemy) {
             let placements = [first, second];
             let theirs = &self.index.forts[enemy.index()].placements[placements[enemy.index()]];
-            let case = |captured| Case { number, descent, slots: descent.slots(self.index, captured), mover };
+            let case = |captured| Case { number, descent, slots: &descent.slots[captured], mover };
             match descent.captured.role {
                 Role::Advisor | Role::Elephant => {
                     let victims =
                         if descent.captured.role == Role::Advisor { theirs.advisors } else { theirs.elephants };
-                    let case = case(None);
+                    let case = case(NO_ATTACKER);
                     for victim in members(victims) {
                         self.take_at(&case, placements, config, victim, None, legal, effects)?;
                     }
@@ -297,11 +420,11 @@ impl WordWork<'_> {
                     for (i, man) in self.index.attackers.men.iter().enumerate() {
                         if man.color == enemy && man.role == role {
                             let victim = usize::from(self.index.attackers.squares[config][man.at]);
-                            self.take_at(&case(Some(i)), placements, config, victim, Some(i), legal, effects)?;
+                            self.take_at(&case(i), placements, config, victim, Some(i), legal, effects)?;
                         }
                     }
                     if self.index.attackers.axis.is_some_and(|a| a.color == enemy && a.role == role) {
-                        self.take_axis(&case(Some(MOST_FIXED)), placements, config, legal, effects)?;
+                        self.take_axis(&case(MOST_FIXED), placements, config, legal, effects)?;
                     }
                 }
             }
@@ -357,7 +480,9 @@ impl WordWork<'_> {
         forts[enemy.index()] = there;
         forts[own.index()] = mine;
         // The bit-axis piece captures: every cell from which it can leads to one and the same cell.
-        if let Some(axis) = self.index.attackers.axis.filter(|a| a.color == own) {
+        // (Captures of fortress pieces are worked out beforehand where the bit axis stays.)
+        let done = case.descent.configs.len() == self.index.attackers.len();
+        if let Some(axis) = self.index.attackers.axis.filter(|a| a.color == own && !done) {
             let cells = self.geometry.attackers(own, axis.role, victim, occupied) & legal;
             if cells != 0 {
                 let squares = self.squares(case, config, None, 0, victim as u8);

@@ -7,7 +7,8 @@ use crate::part::misfit;
 
 /// The cells of a slice for one side to move. `unwon` are its legal cells that are not won.
 ///
-/// Cells that are no legal position repeat the cell before them, which costs next to nothing in a compressed table.
+/// Cells that are no legal position repeat the cell above them in the row before, which costs next to nothing in a
+/// compressed table.
 pub(crate) fn finished_cells(
     index: &Index,
     unwon: &[u128],
@@ -55,35 +56,52 @@ fn fill<T: Copy + PartialEq>(
     let unset = number(usize::MAX);
     let draw = number(0);
     let mut cells = vec![unset; unwon.len() * row];
-    let full = row == 90;
-    let row_bits = |w: u128| if full { w } else { index.row_bits(w) };
     for (&legal, cells) in unwon.iter().zip(cells.chunks_exact_mut(row)) {
-        set_cells(cells, row_bits(legal), draw);
+        set_cells(cells, index.row_bits(legal), draw);
     }
     frontiers(&mut |n, word, labelled| {
         let start = word as usize * row;
-        set_cells(&mut cells[start..start + row], row_bits(labelled), number(n));
+        set_cells(&mut cells[start..start + row], index.row_bits(labelled), number(n));
     })?;
+    let one = row.min(cells.len());
+    let (first, rest) = cells.split_at_mut(one);
     let mut last = draw;
-    for cell in &mut cells {
+    for cell in &mut *first {
         if *cell == unset {
             *cell = last;
         }
         last = *cell;
     }
+    let mut above = first;
+    for row in rest.chunks_exact_mut(row) {
+        for (cell, above) in row.iter_mut().zip(&*above) {
+            *cell = if *cell == unset { *above } else { *cell };
+        }
+        above = row;
+    }
     Ok(cells)
 }
 
-fn set_cells<T: Copy>(row: &mut [T], mut bits: u128, value: T) {
-    for half in 0..2 {
-        let mut word = bits as u64;
-        let start = half * 64;
-        while word != 0 {
-            if let Some(cell) = row.get_mut(start + word.trailing_zeros() as usize) {
-                *cell = value;
+/// Sets the cells of a row that `bits` selects.
+fn set_cells<T: Copy>(row: &mut [T], bits: u128, value: T) {
+    if bits.count_ones() < 16 {
+        for (start, mut half) in [(0, bits as u64), (64, (bits >> 64) as u64)] {
+            while half != 0 {
+                if let Some(cell) = row.get_mut(start + half.trailing_zeros() as usize) {
+                    *cell = value;
+                }
+                half &= half - 1;
             }
-            word &= word - 1;
         }
-        bits >>= 64;
+        return;
+    }
+    for (cells, byte) in row.chunks_mut(8).zip(bits.to_le_bytes()) {
+        if byte == u8::MAX && cells.len() == 8 {
+            cells.fill(value);
+        } else if byte != 0 {
+            for (i, cell) in cells.iter_mut().enumerate() {
+                *cell = if byte >> i & 1 != 0 { value } else { *cell };
+            }
+        }
     }
 }

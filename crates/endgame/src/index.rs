@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use canju_retro::{Cell, GameError, Shape, Side, SliceShape, TableName};
-use canju_xiangqi::{Army, Color, Material, Piece, Position, Role};
+use canju_xiangqi::{Army, Color, Material, Piece, Position, Role, role_mask};
 
 use crate::attackers::{Attackers, IMPOSSIBLE};
 use crate::fortress::Fortress;
@@ -267,9 +267,22 @@ impl Index {
 }
 
 /// Gathers the bits of `w` that `cells` selects into the lowest ones.
-fn compact(w: u128, cells: u128) -> u128 {
-    if cells == word::BOARD {
-        return w;
+pub(crate) fn compact(w: u128, cells: u128) -> u128 {
+    match cells {
+        word::BOARD => w,
+        RED_SOLDIER => compact_bits(w, cells & HOME_OF_RED) | w >> 45 << 10,
+        BLACK_SOLDIER => w & word::ranks(0, 5) | compact_bits(w >> 45, cells >> 45) << 45,
+        _ => compact_bits(w, cells),
+    }
+}
+
+const RED_SOLDIER: u128 = role_mask(Color::Red, Role::Soldier);
+const BLACK_SOLDIER: u128 = role_mask(Color::Black, Role::Soldier);
+const HOME_OF_RED: u128 = word::ranks(0, 5);
+
+fn compact_bits(w: u128, cells: u128) -> u128 {
+    if w & cells == 0 {
+        return 0;
     }
     members(cells).enumerate().fold(0, |row, (i, s)| row | (w >> s & 1) << i)
 }
@@ -314,6 +327,13 @@ mod tests {
 
     #[test]
     fn cells_are_found_again() {
+        for color in Color::ALL {
+            let cells = role_mask(color, Role::Soldier);
+            for w in [u128::MAX, 0x1234_5678_9abc_def0_0fed_cba9_8765_4321, 1 << 27, 1 << 62] {
+                let w = w & cells;
+                assert_eq!(compact(w, cells), compact_bits(w, cells));
+            }
+        }
         for name in ["KCKA", "KPPK", "KPPKP", "KRRKC", "KABKAB", "KAKAABB"] {
             let index = Index::new(name.parse().unwrap()).unwrap();
             let mut board = Position::empty(Color::Red);

@@ -1,6 +1,5 @@
 //! One slice of a finished smaller table in memory, ready to be asked in words.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use canju_retro::{Block, Code, GameError, Metric, Outcome, Side, TableName, Tables};
@@ -178,20 +177,25 @@ impl SlabCache {
 /// The slabs that one slice uses, held while it is worked on.
 pub(crate) struct Slabs<'a> {
     cache: &'a SlabCache,
-    held: HashMap<(usize, usize), Arc<Slab>>,
+    /// By table and side to move, by slice.
+    held: Vec<[Vec<Option<Arc<Slab>>>; 2]>,
 }
 
 impl<'a> Slabs<'a> {
-    pub fn new(cache: &'a SlabCache) -> Self {
-        Self { cache, held: HashMap::new() }
+    pub fn new(cache: &'a SlabCache, tables: usize) -> Self {
+        Self { cache, held: (0..tables).map(|_| Default::default()).collect() }
     }
 
     /// The slab of a cell's slice and side. `table` numbers the tables that the caller uses.
-    pub fn get(&mut self, table: usize, index: &Index, slice: usize, side: Side) -> Result<&Slab, GameError> {
-        use std::collections::hash_map::Entry;
-        match self.held.entry((table * 2 + side.index(), slice)) {
-            Entry::Occupied(entry) => Ok(entry.into_mut()),
-            Entry::Vacant(entry) => Ok(entry.insert(self.cache.get(index, slice, side)?)),
+    pub fn get(&mut self, table: usize, index: &Index, slice: usize, side: Side) -> Result<&Arc<Slab>, GameError> {
+        let held = &mut self.held[table][side.index()];
+        if held.is_empty() {
+            held.resize(index.slices(), None);
+        }
+        let slab = &mut held[slice];
+        match slab {
+            Some(slab) => Ok(slab),
+            None => Ok(slab.insert(self.cache.get(index, slice, side)?)),
         }
     }
 }

@@ -60,7 +60,8 @@ fn every_endgame_of_up_to_four_men() {
     let mut tried = 0;
     for row in rows(include_str!("data/plain-four-men.tsv")) {
         let counts = library.side(row[0], row[1]);
-        let found = [counts.wins(), counts.losses(), counts.draws(), plies(counts.longest_win), plies(counts.longest_loss)];
+        let found =
+            [counts.wins(), counts.losses(), counts.draws(), plies(counts.longest_win), plies(counts.longest_loss)];
         let known: Vec<u64> = row[2..7].iter().map(|n| number(n)).collect();
         assert_eq!(found.as_slice(), known, "{} {}", row[0], row[1]);
         tried += 1;
@@ -70,7 +71,8 @@ fn every_endgame_of_up_to_four_men() {
 
 fn armed(name: &str) -> usize {
     let material: Material = name.parse().unwrap();
-    let attackers = |c| [Role::Chariot, Role::Horse, Role::Cannon, Role::Soldier].iter().any(|&r| material.count(c, r) > 0);
+    let attackers =
+        |c| [Role::Chariot, Role::Horse, Role::Cannon, Role::Soldier].iter().any(|&r| material.count(c, r) > 0);
     Color::ALL.into_iter().filter(|&c| attackers(c)).count()
 }
 

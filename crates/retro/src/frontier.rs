@@ -4,11 +4,29 @@
 //! stands beside like: the gaps between the words, which bytes of each word are not zero, and
 //! those bytes. What is longer than a few words is compressed with zstd.
 
-use std::io::Read;
+use std::cell::RefCell;
+
+use zstd::bulk::{Compressor, Decompressor};
 
 /// Bytes from which compression is tried.
 const COMPRESS_FROM: usize = 96;
 const LEVEL: i32 = 1;
+thread_local! {
+    /// Making a context costs more than compressing a small frontier with it.
+    static ZSTD_CONTEXTS: RefCell<Option<(Compressor<'static>, Decompressor<'static>)>> = const { RefCell::new(None) };
+}
+
+/// Runs `work` with this thread's contexts; `None` where they cannot be made.
+fn with_contexts<R>(work: impl FnOnce(&mut Compressor<'static>, &mut Decompressor<'static>) -> Option<R>) -> Option<R> {
+    ZSTD_CONTEXTS.with_borrow_mut(|contexts| {
+        if contexts.is_none() {
+            *contexts = Some((Compressor::new(LEVEL).ok()?, Decompressor::new().ok()?));
+        }
+        let (compressor, decompressor) = contexts.as_mut()?;
+        work(compressor, decompressor)
+    })
+}
+
 const PLAIN: u8 = 0;
 const ZSTD: u8 = 1;
 
@@ -98,7 +116,7 @@ impl Frontier {
             }
         }
         if plain.len() >= COMPRESS_FROM
-            && let Ok(packed) = zstd::bulk::compress(&plain, LEVEL)
+            && let Some(packed) = with_contexts(|compressor, _| compressor.compress(&plain).ok())
             && packed.len() < plain.len()
         {
             out.push(ZSTD);
@@ -123,16 +141,14 @@ impl Frontier {
         if plain_len > 16 + words as usize * 23 {
             return Err(FrontierError("longer than the slice"));
         }
-        let mut unpacked = Vec::new();
+        let unpacked;
         let mut plain: &[u8] = match kind {
             PLAIN => take(bytes, plain_len)?,
             ZSTD => {
                 let packed_len = usize::try_from(take_varint(bytes)?).map_err(|_| FrontierError("length"))?;
                 let packed = take(bytes, packed_len)?;
-                unpacked.reserve_exact(plain_len);
-                zstd::Decoder::with_buffer(packed)
-                    .and_then(|d| d.take(plain_len as u64 + 1).read_to_end(&mut unpacked))
-                    .map_err(|_| FrontierError("compressed bytes"))?;
+                unpacked = with_contexts(|_, decompressor| decompressor.decompress(packed, plain_len).ok())
+                    .ok_or(FrontierError("compressed bytes"))?;
                 if unpacked.len() != plain_len {
                     return Err(FrontierError("unpacked length"));
                 }
