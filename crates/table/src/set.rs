@@ -1,0 +1,254 @@
+//! All tables of a source, with the blocks that were asked for lately.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use canju_retro::{Block, Cell, Code, GameError, Metric, Rules, Side, TableName, Tables};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use rayon::prelude::*;
+
+use crate::block::Decoded;
+use crate::{
+    Damage, Manifest, Shard, ShardInfo, Source, TableError, Verified, manifest_key, parse_manifest_key, shard_key,
+};
+
+/// Bytes of decoded blocks that are kept unless told otherwise.
+pub const DEFAULT_CACHE: u64 = 256 << 20;
+
+/// The tables of a source under one set of rules: asks cells, reads slices, verifies.
+///
+/// Shared by any number of threads. Manifests and shards are opened when they are first needed; tables
+/// that appear later are found. Decoded blocks are kept up to a bound of bytes.
+pub struct TableSet {
+    source: Arc<dyn Source>,
+    rules: Rules,
+    tables: RwLock<HashMap<TableName, Arc<Opened>>>,
+    blocks: Cache<(u32, u32), Arc<Decoded>, Bytes>,
+    next: AtomicU32,
+}
+
+/// A table whose manifest has been read.
+struct Opened {
+    manifest: Arc<Manifest>,
+    /// The shards of each metric, opened when they are first needed.
+    shards: BTreeMap<Metric, Vec<OnceLock<(u32, Shard)>>>,
+}
+
+#[derive(Clone)]
+struct Bytes;
+
+impl Weighter<(u32, u32), Arc<Decoded>> for Bytes {
+    fn weight(&self, _: &(u32, u32), block: &Arc<Decoded>) -> u64 {
+        block.memory() as u64
+    }
+}
+
+impl TableSet {
+    /// The tables of a source, with a block cache of [`DEFAULT_CACHE`] bytes. Reads nothing yet.
+    #[must_use]
+    pub fn open(source: Arc<dyn Source>, rules: Rules) -> Self {
+        Self::with_cache(source, rules, DEFAULT_CACHE)
+    }
+
+    /// The same with a block cache of so many bytes.
+    #[must_use]
+    pub fn with_cache(source: Arc<dyn Source>, rules: Rules, bytes: u64) -> Self {
+        let typical = (bytes >> 17).clamp(16, 1 << 20) as usize;
+        Self {
+            source,
+            rules,
+            tables: RwLock::default(),
+            blocks: Cache::with_weighter(typical, bytes, Bytes),
+            next: AtomicU32::new(0),
+        }
+    }
+
+    /// The rules that the tables hold for.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// Where the tables are, in a user's words.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.source.place()
+    }
+
+    /// The tables that have a manifest, in ascending order.
+    ///
+    /// # Errors
+    /// [`TableError::Io`].
+    pub fn endgames(&self) -> Result<Vec<TableName>, TableError> {
+        let keys = self.source.manifests().map_err(|e| self.io(crate::TABLES, e))?;
+        let tables = keys.iter().filter_map(|key| parse_manifest_key(key));
+        Ok(tables.filter(|(rules, _)| *rules == self.rules).map(|(_, table)| table).collect())
+    }
+
+    /// The manifest of a table.
+    ///
+    /// # Errors
+    /// [`TableError::Missing`], [`TableError::Manifest`], [`TableError::Io`].
+    pub fn manifest(&self, table: &TableName) -> Result<Arc<Manifest>, TableError> {
+        Ok(Arc::clone(&self.table(table)?.manifest))
+    }
+
+    /// True where the table is there with this metric and its manifest can be used.
+    #[must_use]
+    pub fn contains(&self, table: &TableName, metric: Metric) -> bool {
+        self.table_with(table, metric).is_ok()
+    }
+
+    /// Forgets what was read of a table, so that a manifest that was changed since is read again.
+    pub fn forget(&self, table: &TableName) {
+        self.tables.write().unwrap_or_else(PoisonError::into_inner).remove(table);
+    }
+
+    /// The code of one cell: what the position's value is for the side to move, if it is a legal position.
+    ///
+    /// # Errors
+    /// [`TableError`], each of its cases.
+    pub fn code(&self, table: &TableName, metric: Metric, cell: Cell) -> Result<Code, TableError> {
+        let opened = self.table_with(table, metric)?;
+        let (id, shard) = self.shard(&opened, table, metric, cell)?;
+        let (block, within) = shard.find(cell.side, cell.slice, cell.index)?;
+        let decoded = self.blocks.get_or_insert_with(&(*id, block), || Ok(Arc::new(shard.block(block)?)))?;
+        shard.cell(&decoded, block, within)
+    }
+
+    /// Re-reads all shards of a table, of all its metrics: every BLAKE3, every checksum, every cell.
+    ///
+    /// # Errors
+    /// The first damage, in the order of metrics and shards; [`TableError::Missing`], [`TableError::Io`].
+    pub fn verify_shards(&self, table: &TableName) -> Result<Verified, TableError> {
+        self.forget(table);
+        let opened = self.table(table)?;
+        let metrics = opened.manifest.metrics.iter();
+        let all: Vec<_> = metrics.flat_map(|(&metric, entry)| entry.shards.iter().map(move |s| (metric, s))).collect();
+        let checked: Vec<_> =
+            all.into_par_iter().map(|(metric, info)| self.open_shard(table, metric, info)?.verify(info)).collect();
+        checked.into_iter().try_fold(Verified::default(), |sum, checked| Ok(sum.and(checked?)))
+    }
+
+    /// Re-reads one shard as [`verify_shards`](Self::verify_shards) does.
+    ///
+    /// # Errors
+    /// [`TableError::Missing`] when the table has no such shard; [`TableError::Damaged`], [`TableError::Io`].
+    pub fn verify_shard(&self, table: &TableName, metric: Metric, number: u32) -> Result<Verified, TableError> {
+        let opened = self.table_with(table, metric)?;
+        let info = opened.manifest.metrics.get(&metric).and_then(|m| m.shards.get(number as usize));
+        let info = info.ok_or_else(|| self.missing(table, Some(metric)))?;
+        self.open_shard(table, metric, info)?.verify(info)
+    }
+
+    fn table(&self, table: &TableName) -> Result<Arc<Opened>, TableError> {
+        let known = self.tables.read().unwrap_or_else(PoisonError::into_inner).get(table).cloned();
+        match known {
+            Some(opened) => Ok(opened),
+            None => self.open_table(table),
+        }
+    }
+
+    /// A table that has the metric; its manifest is read again where a known one has it not.
+    fn table_with(&self, table: &TableName, metric: Metric) -> Result<Arc<Opened>, TableError> {
+        let has = |opened: &Arc<Opened>| opened.shards.contains_key(&metric);
+        let known = self.table(table)?;
+        if has(&known) {
+            return Ok(known);
+        }
+        Some(self.open_table(table)?).filter(has).ok_or_else(|| self.missing(table, Some(metric)))
+    }
+
+    fn open_table(&self, table: &TableName) -> Result<Arc<Opened>, TableError> {
+        let key = manifest_key(self.rules, table);
+        let bytes = self.source.read_all(&key).map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound => self.missing(table, None),
+            _ => self.io(&key, e),
+        })?;
+        let unusable = |error| TableError::Manifest { table: table.clone(), error };
+        let manifest = Manifest::parse(&key, &bytes).map_err(unusable)?;
+        manifest.check_name(&key, table, self.rules).map_err(unusable)?;
+        let shards = manifest.metrics.iter().map(|(&metric, entry)| {
+            let closed = entry.shards.iter().map(|_| OnceLock::new()).collect();
+            (metric, closed)
+        });
+        let opened = Arc::new(Opened { shards: shards.collect(), manifest: Arc::new(manifest) });
+        self.tables.write().unwrap_or_else(PoisonError::into_inner).insert(table.clone(), Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    /// The shard that holds a cell's slice.
+    fn shard<'a>(
+        &self,
+        opened: &'a Opened,
+        table: &TableName,
+        metric: Metric,
+        cell: Cell,
+    ) -> Result<&'a (u32, Shard), TableError> {
+        let no_cell = || TableError::NoSuchCell { table: table.clone(), cell };
+        let infos = &opened.manifest.metrics.get(&metric).ok_or_else(|| self.missing(table, Some(metric)))?.shards;
+        let at = infos.partition_point(|s| s.first_slice <= cell.slice).checked_sub(1).ok_or_else(no_cell)?;
+        let place = opened.shards.get(&metric).and_then(|s| s.get(at)).ok_or_else(no_cell)?;
+        if let Some(open) = place.get() {
+            return Ok(open);
+        }
+        let shard = self.open_shard(table, metric, &infos[at])?;
+        // Another thread may have been faster: then its shard is the one, and this is closed again.
+        Ok(place.get_or_init(|| (self.next.fetch_add(1, Ordering::Relaxed), shard)))
+    }
+
+    fn open_shard(&self, table: &TableName, metric: Metric, info: &ShardInfo) -> Result<Shard, TableError> {
+        let key = shard_key(self.rules, table, metric, info.number);
+        let damaged = |what: String| {
+            let damage = Damage { key: key.clone(), block: None, offset: 0, what };
+            Err(TableError::Damaged { table: table.clone(), damage })
+        };
+        let source = match self.source.open(&key) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return damaged("the manifest lists it, but it is not there".to_owned());
+            }
+            source => source.map_err(|e| self.io(&key, e))?,
+        };
+        let size = source.size().map_err(|e| self.io(&key, e))?;
+        if size != info.bytes {
+            return damaged(format!("it has {size} bytes, {} by the manifest", info.bytes));
+        }
+        let shard = Shard::open(source, table, &key)?;
+        let spec = shard.spec();
+        let is = (spec.rules, spec.metric, spec.number, spec.first_slice, spec.cells.len());
+        if is != (self.rules, metric, info.number, info.first_slice, info.slices as usize) {
+            return damaged(format!("it is shard {} of {} ({})", spec.number, spec.table, spec.metric));
+        }
+        Ok(shard)
+    }
+
+    fn missing(&self, table: &TableName, metric: Option<Metric>) -> TableError {
+        TableError::Missing { table: table.clone(), metric, place: self.source.place() }
+    }
+
+    fn io(&self, key: &str, source: io::Error) -> TableError {
+        TableError::Io { key: key.to_owned(), place: self.source.place(), source }
+    }
+}
+
+impl Tables for TableSet {
+    /// Reads past the cache: who reads whole slices does not come back to them.
+    fn read(
+        &self,
+        table: &TableName,
+        metric: Metric,
+        side: Side,
+        slice: u32,
+        sink: &mut dyn FnMut(Block<'_>),
+    ) -> Result<(), GameError> {
+        let mut read = || {
+            let opened = self.table_with(table, metric)?;
+            let (_, shard) = self.shard(&opened, table, metric, Cell { slice, index: 0, side })?;
+            shard.read(side, slice, sink)
+        };
+        read().map_err(|e: TableError| e.into_game_error(table, metric))
+    }
+}
