@@ -1,1 +1,69 @@
-//! The coordinator and the worker as libraries over the generated protocol
+//! The coordinator and the worker of a cluster that builds endgame tables, as libraries.
+//!
+//! The crate plans what has to be built ([`Plan`]), gives it to workers ([`Conductor`]), lets them solve it
+//! ply by ply with a [`Barrier`] between the plies, and makes finished shards a table by its manifest
+//! ([`commit`]). [`Coordinator`], [`Worker`] and [`Client`] speak the protocol of `proto/canju/v1` over gRPC.
+//!
+//! It knows no game: below it are the seam of `canju-retro` ([`canju_retro::Game`], [`canju_retro::Part`]),
+//! the bytes of tables (`canju-table`) and the store (`canju-store`, opened through [`Buckets`]).
+//! Above it are only the commands.
+//!
+//! What a user can rely on:
+//!
+//! * a table exists when its manifest does, and the manifest is written last, with a condition;
+//! * shards depend on the table only, never on how many workers made them;
+//! * whatever goes wrong with a worker ends its jobs with an error that names it; what was committed stays.
+
+mod assign;
+mod assignment;
+mod barrier;
+mod bench;
+mod bucket;
+mod chunk;
+mod client;
+mod commit;
+mod conductor;
+mod convert;
+mod coordinator;
+mod error;
+mod exchange;
+mod inbox;
+mod job;
+mod listen;
+mod member;
+mod plan;
+mod pool;
+mod schedule;
+mod services;
+mod session;
+mod shards;
+mod sizes;
+mod task;
+mod usage;
+mod view;
+pub mod wire;
+mod work;
+mod worker;
+
+pub use assign::share_out;
+pub use barrier::{Barrier, BarrierError, PlyReport, Verdict};
+pub use bucket::{Bucket, Buckets, Folders};
+pub use chunk::{Letter, MAX_PAYLOAD};
+pub use client::{Client, Watch};
+pub use commit::commit;
+pub use conductor::{Action, Commit, Conductor, Settings};
+pub use coordinator::{Coordinator, CoordinatorSettings};
+pub use error::{ClusterError, causes};
+pub use exchange::{Inboxes, Post, Posted};
+pub use inbox::{Accepted, Inbox, Received, Refusal};
+pub use listen::listen;
+pub use plan::{Plan, TablePlan, closure, parse_metrics, parse_tables};
+pub use pool::Pool;
+pub use sizes::{bytes_in_words, parse_bytes};
+pub use task::{JobId, MemberId, Task};
+pub use usage::{cpu_seconds, peak_memory};
+pub use work::{SolvedMetric, WorkId};
+pub use worker::{Worker, WorkerSettings};
+
+/// The version of the software; all members of a cluster have the same.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

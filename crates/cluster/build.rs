@@ -1,0 +1,10 @@
+//! Generates the messages and services of `proto/canju/v1`, without a protocol compiler on the machine.
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proto");
+    println!("cargo:rerun-if-changed={}", root.display());
+    let files = ["exchange", "jobs", "membership", "types"].map(|name| format!("canju/v1/{name}.proto"));
+    let descriptors = protox::compile(files, [&root])?;
+    tonic_prost_build::configure().use_arc_self(true).bytes(".canju.v1.Chunk").compile_fds(descriptors)?;
+    Ok(())
+}

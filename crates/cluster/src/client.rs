@@ -1,0 +1,107 @@
+//! What clients do with a coordinator.
+
+use std::time::Duration;
+
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Code, Status, Streaming};
+
+use crate::wire::jobs_client::JobsClient;
+use crate::{ClusterError, wire};
+
+/// A connection to a coordinator.
+#[derive(Clone, Debug)]
+pub struct Client {
+    jobs: JobsClient<Channel>,
+    url: String,
+}
+
+impl Client {
+    /// Connects to a coordinator.
+    ///
+    /// # Errors
+    /// [`ClusterError::Unreachable`] when nobody answers there, [`ClusterError::Refused`] for what is no URL.
+    pub async fn connect(url: &str) -> Result<Self, ClusterError> {
+        let endpoint = Endpoint::from_shared(url.to_owned())
+            .map_err(|_| ClusterError::Refused(format!("{url:?} is no URL of a coordinator: write http://HOST:PORT")))?;
+        let endpoint = endpoint.connect_timeout(Duration::from_secs(5)).tcp_nodelay(true);
+        match endpoint.connect().await {
+            Ok(channel) => Ok(Self { jobs: JobsClient::new(channel), url: url.to_owned() }),
+            Err(e) => Err(unreachable(url, Box::new(e))),
+        }
+    }
+
+    fn error(&self, status: Status) -> ClusterError {
+        match status.code() {
+            Code::Unavailable | Code::Unknown | Code::Cancelled => unreachable(&self.url, Box::new(status)),
+            _ => status.into(),
+        }
+    }
+
+    /// Asks for tables, by names as users write them.
+    ///
+    /// # Errors
+    /// What the coordinator answers.
+    pub async fn submit(&mut self, tables: &[String], metrics: &[String], rules: &str) -> Result<wire::Job, ClusterError> {
+        let (tables, metrics) = (tables.to_vec(), metrics.to_vec());
+        let request = wire::SubmitRequest { tables, metrics, rules: rules.to_owned() };
+        let reply = self.jobs.submit(request).await.map_err(|s| self.error(s))?;
+        reply.into_inner().job.ok_or_else(|| ClusterError::Protocol("an answer without its job".into()))
+    }
+
+    /// All jobs, oldest first.
+    ///
+    /// # Errors
+    /// [`ClusterError::Unreachable`].
+    pub async fn jobs(&mut self) -> Result<Vec<wire::Job>, ClusterError> {
+        let reply = self.jobs.list(wire::ListRequest {}).await.map_err(|s| self.error(s))?;
+        Ok(reply.into_inner().jobs)
+    }
+
+    /// Workers and open jobs.
+    ///
+    /// # Errors
+    /// [`ClusterError::Unreachable`].
+    pub async fn status(&mut self) -> Result<wire::StatusReply, ClusterError> {
+        Ok(self.jobs.status(wire::StatusRequest {}).await.map_err(|s| self.error(s))?.into_inner())
+    }
+
+    /// Follows a job.
+    ///
+    /// # Errors
+    /// What the coordinator answers.
+    pub async fn watch(&mut self, job: &str) -> Result<Watch, ClusterError> {
+        let request = wire::WatchRequest { job: job.to_owned() };
+        let pictures = self.jobs.watch(request).await.map_err(|s| self.error(s))?.into_inner();
+        Ok(Watch { pictures, url: self.url.clone() })
+    }
+
+    /// Ends a job.
+    ///
+    /// # Errors
+    /// What the coordinator answers.
+    pub async fn cancel(&mut self, job: &str) -> Result<wire::Job, ClusterError> {
+        let request = wire::CancelRequest { job: job.to_owned() };
+        Ok(self.jobs.cancel(request).await.map_err(|s| self.error(s))?.into_inner())
+    }
+}
+
+/// A job as it goes on.
+#[derive(Debug)]
+pub struct Watch {
+    pictures: Streaming<wire::Job>,
+    url: String,
+}
+
+impl Watch {
+    /// The job at its next change; `None` behind the last one.
+    ///
+    /// # Errors
+    /// [`ClusterError::Unreachable`] when the coordinator is gone.
+    pub async fn next(&mut self) -> Result<Option<wire::Job>, ClusterError> {
+        self.pictures.message().await.map_err(|e| unreachable(&self.url, Box::new(e)))
+    }
+}
+
+fn unreachable(url: &str, source: Box<dyn std::error::Error + Send + Sync>) -> ClusterError {
+    ClusterError::Unreachable { what: "the coordinator", address: url.to_owned(), source }
+}

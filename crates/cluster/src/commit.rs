@@ -1,0 +1,184 @@
+//! The manifest: what makes finished shards a table.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use canju_retro::{Game, GameError, Metric, Rules, Shape, TableName};
+use canju_store::{ETag, StoreError};
+use canju_table::{BuildStatistics, Manifest, MetricEntry, ShardInfo, SmallerTable, manifest_key};
+
+use crate::bucket::key;
+use crate::{Bucket, ClusterError, Commit, SolvedMetric, wire};
+
+/// How often a manifest is read again when another process changes it at the same time.
+const ATTEMPTS: usize = 5;
+
+impl Bucket {
+    /// The manifest of a table, if it is there.
+    ///
+    /// # Errors
+    /// What the store says; [`ClusterError::Table`] for a manifest that is none.
+    pub async fn manifest(&self, rules: Rules, table: &TableName) -> Result<Option<(Manifest, ETag)>, ClusterError> {
+        let name = manifest_key(rules, table);
+        match self.store.get(&key(&name)?).await {
+            Ok(object) => {
+                let manifest = Manifest::parse(&name, &object.bytes).map_err(|e| ClusterError::Table(Box::new(e)))?;
+                Ok(Some((manifest, object.etag)))
+            }
+            Err(StoreError::NotFound { .. }) => Ok(None),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// Which metrics of these tables are there.
+    ///
+    /// # Errors
+    /// As [`Bucket::manifest`].
+    pub async fn present(
+        &self,
+        rules: Rules,
+        tables: &[TableName],
+    ) -> Result<BTreeMap<TableName, BTreeSet<Metric>>, ClusterError> {
+        let mut present = BTreeMap::new();
+        for table in tables {
+            if let Some((manifest, _)) = self.manifest(rules, table).await? {
+                present.insert(table.clone(), manifest.metrics.keys().copied().collect());
+            }
+        }
+        Ok(present)
+    }
+}
+
+/// Writes the manifest of a solved table, or adds its new metrics to the one that is there. Returns what
+/// the job's summary says of each metric. `index` is the version of the game's index.
+///
+/// # Errors
+/// What the store says; [`ClusterError::Refused`] when the table is there already with other content.
+pub async fn commit(
+    game: &Arc<dyn Game>,
+    bucket: &Bucket,
+    index: u32,
+    commit: &Commit,
+) -> Result<Vec<wire::Built>, ClusterError> {
+    let shape = {
+        let (game, table) = (Arc::clone(game), commit.table.clone());
+        let shape = tokio::task::spawn_blocking(move || game.shape(&table)).await;
+        shape.map_err(|e| ClusterError::Panicked(e.to_string()))??
+    };
+    let fresh = draw_up(game.as_ref(), bucket, index, commit, &shape).await?;
+    write(bucket, commit, fresh).await?;
+    commit.solved.iter().map(|s| Ok(summary(game.as_ref(), commit, &shape, s)?)).collect()
+}
+
+async fn draw_up(
+    game: &dyn Game,
+    bucket: &Bucket,
+    index: u32,
+    commit: &Commit,
+    shape: &Shape,
+) -> Result<Manifest, ClusterError> {
+    let mut smaller = Vec::new();
+    for table in &commit.smaller {
+        let found = bucket.manifest(commit.rules, table).await?;
+        let (manifest, _) = found.ok_or_else(|| {
+            ClusterError::Refused(format!("the manifest of the smaller table {table} is gone: build it again"))
+        })?;
+        smaller.push((table, manifest));
+    }
+    let first = commit.solved.first().ok_or_else(|| ClusterError::Protocol("nothing was solved".into()))?;
+    let mut manifest = Manifest::new(&commit.table, commit.rules, index, shape, &first.statistics);
+    for solved in &commit.solved {
+        for (metric, shards) in shards_by_metric(solved, shape)? {
+            // A distance to mate is counted on from those of the smaller tables; the others ask only who wins there.
+            let read = if metric == Metric::Dtm { Metric::Dtm } else { Metric::Wdl };
+            let hashes = smaller.iter().filter_map(|(table, manifest)| {
+                let content = manifest.metric_hash(read)?;
+                Some(SmallerTable { endgame: (*table).clone(), metric: read, content })
+            });
+            let show = |cell| game.show(&commit.table, cell);
+            let mut entry = MetricEntry::new(metric, &solved.statistics, shards, hashes.collect(), show)?;
+            entry.build = (metric == solved.metric).then(|| BuildStatistics {
+                workers: solved.workers,
+                cpu_seconds: solved.cpu_seconds,
+                wall_seconds: solved.wall_seconds,
+                peak_memory_bytes: solved.peak_memory,
+                bytes_sent: solved.bytes_sent,
+                bytes_stored: solved.bytes_stored(),
+            });
+            manifest = manifest.with_metric(metric, entry);
+        }
+    }
+    Ok(manifest)
+}
+
+/// The entries of all shards, complete and in order.
+fn shards_by_metric(solved: &SolvedMetric, shape: &Shape) -> Result<BTreeMap<Metric, Vec<ShardInfo>>, ClusterError> {
+    let mut shards: BTreeMap<Metric, Vec<ShardInfo>> = BTreeMap::new();
+    for shard in &solved.shards {
+        let info = serde_json::from_str(&shard.entry)
+            .map_err(|e| ClusterError::Protocol(format!("a shard's entry that is none: {e}")))?;
+        shards.entry(shard.metric.parse()?).or_default().push(info);
+    }
+    for (metric, list) in &mut shards {
+        list.sort_by_key(|s| s.number);
+        let complete = list.iter().map(|s| s.number).eq(0..shape.runs.len() as u32);
+        if !complete {
+            return Err(ClusterError::Protocol(format!("{} shards of {metric}, for {} runs", list.len(), shape.runs.len())));
+        }
+    }
+    if shards.contains_key(&solved.metric) {
+        Ok(shards)
+    } else {
+        Err(ClusterError::Protocol(format!("no shards of {}", solved.metric)))
+    }
+}
+
+async fn write(bucket: &Bucket, commit: &Commit, fresh: Manifest) -> Result<(), ClusterError> {
+    let name = key(&fresh.key())?;
+    let refuse = |text: String| Err(ClusterError::Refused(text));
+    for _ in 0..ATTEMPTS {
+        let (manifest, before) = match bucket.manifest(commit.rules, &commit.table).await? {
+            None => (fresh.clone(), None),
+            Some((mut there, etag)) => {
+                if let Err(conflict) = there.merge(fresh.clone()) {
+                    return refuse(conflict.to_string());
+                }
+                (there, Some(etag))
+            }
+        };
+        let json = manifest.to_json().map_err(|e| ClusterError::Table(Box::new(e)))?;
+        let written = match &before {
+            None => bucket.store.put_if_absent(&name, Bytes::from(json)).await,
+            Some(etag) => bucket.store.put_if_match(&name, Bytes::from(json), etag).await,
+        };
+        match written {
+            Ok(_) => return Ok(()),
+            Err(StoreError::AlreadyExists { .. } | StoreError::Changed { .. } | StoreError::NotFound { .. }) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+    refuse(format!("the manifest of {} is changed again and again by another process", commit.table))
+}
+
+fn summary(game: &dyn Game, commit: &Commit, shape: &Shape, solved: &SolvedMetric) -> Result<wire::Built, GameError> {
+    let side = &solved.statistics.sides[0];
+    let (longest_plies, longest_position) = match side.longest_win {
+        Some(longest) => (u32::from(longest.distance.plies), game.show(&commit.table, longest.cell)?),
+        None => (0, String::new()),
+    };
+    Ok(wire::Built {
+        table: commit.table.to_string(),
+        metric: solved.metric.to_string(),
+        positions: shape.positions,
+        wins: side.wins(),
+        draws: side.draws(),
+        losses: side.losses(),
+        longest_plies,
+        longest_position,
+        bytes_stored: solved.bytes_stored(),
+        bytes_sent: solved.bytes_sent,
+        plies: solved.plies,
+        workers: solved.workers,
+    })
+}

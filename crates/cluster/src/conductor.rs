@@ -1,0 +1,496 @@
+//! The coordinator's mind: what happens when a worker or a user says something. No network, no clock,
+//! no store: events come in as calls with the time, and what is to be done goes out as [`Action`]s.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use canju_retro::{Metric, Rules, TableName};
+
+use crate::job::{Job, JobState};
+use crate::member::Member;
+use crate::plan::{Plan, TablePlan};
+use crate::schedule::{Placement, place};
+use crate::wire::{command::Kind as Tell, report::Kind as Said};
+use crate::work::{Progress, Run, SolvedMetric, Stage, Work, WorkId};
+use crate::{ClusterError, JobId, MemberId, Task, wire};
+
+/// How a coordinator behaves.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// A worker that says nothing for so long is given up for lost.
+    pub patience: Duration,
+    /// Tables of fewer cells (for one side to move) go whole to one worker.
+    pub cut_from: u64,
+    /// No table is begun before so many workers have joined.
+    pub min_workers: usize,
+    /// Larger than any epoch that an earlier coordinator of the same store has given out.
+    pub first_epoch: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { patience: Duration::from_secs(15), cut_from: 4 << 20, min_workers: 1, first_epoch: 1 }
+    }
+}
+
+/// What is to be done after an event, in this order.
+#[derive(Debug)]
+pub enum Action {
+    /// A command for a worker.
+    Tell(MemberId, Tell),
+    /// A worker is no longer one; the text tells why.
+    Expel(MemberId, String),
+    /// A table is solved: write its manifest, then call [`Conductor::committed`].
+    Commit(Box<Commit>),
+}
+
+/// All that a table's manifest says.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// What is to be reported when it is done.
+    pub work: WorkId,
+    /// Which table.
+    pub table: TableName,
+    /// Under which rules.
+    pub rules: Rules,
+    /// Where one capture leads.
+    pub smaller: Vec<TableName>,
+    /// The new metrics.
+    pub solved: Vec<SolvedMetric>,
+}
+
+/// The coordinator's state.
+pub struct Conductor {
+    pub(crate) settings: Settings,
+    pub(crate) members: BTreeMap<MemberId, Member>,
+    pub(crate) jobs: BTreeMap<JobId, Job>,
+    pub(crate) works: BTreeMap<WorkId, Work>,
+    pub(crate) processes: BTreeMap<u64, wire::Usage>,
+    /// What was committed since the start: a plan may have been made before that.
+    committed: BTreeMap<(Rules, TableName), BTreeSet<Metric>>,
+    actions: Vec<Action>,
+    next: u64,
+    epoch: u64,
+}
+
+impl Conductor {
+    /// A coordinator without workers and jobs.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        let epoch = settings.first_epoch;
+        Self {
+            settings,
+            members: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            works: BTreeMap::new(),
+            processes: BTreeMap::new(),
+            committed: BTreeMap::new(),
+            actions: Vec::new(),
+            next: 1,
+            epoch,
+        }
+    }
+
+    /// What is to be done, in order; the list is then empty.
+    pub fn take_actions(&mut self) -> Vec<Action> {
+        std::mem::take(&mut self.actions)
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    fn new_epoch(&mut self) -> u64 {
+        self.epoch += 1;
+        self.epoch
+    }
+
+    /// A worker wants to join. Returns its number and the epoch of its membership.
+    pub fn join(&mut self, now: Duration, hello: &wire::Hello) -> (MemberId, u64) {
+        let (id, epoch) = (MemberId(self.number()), self.new_epoch());
+        let member = Member::new(id, epoch, hello, now);
+        tracing::info!(worker = %member.name, address = %member.address, threads = member.threads, "worker joins");
+        self.members.insert(id, member);
+        if let Some(usage) = hello.usage {
+            self.note_usage(usage);
+        }
+        (id, epoch)
+    }
+
+    /// A process reports what it has used.
+    pub fn note_usage(&mut self, usage: wire::Usage) {
+        if self.processes.insert(usage.process, usage).is_none() {
+            for job in self.jobs.values_mut().filter(|j| !j.is_over()) {
+                job.baseline.entry(usage.process).or_insert(usage.cpu_seconds);
+            }
+        }
+    }
+
+    /// A worker's stream ended, or it was given up.
+    pub fn leave(&mut self, now: Duration, id: MemberId, reason: &str) {
+        let Some(member) = self.members.remove(&id) else { return };
+        tracing::info!(worker = %member.name, reason, "worker is gone");
+        let held: Vec<WorkId> = member.parts.keys().copied().collect();
+        for work in held {
+            self.fail(now, work, &format!("{} was lost: {reason}", member.title()));
+        }
+        self.schedule(now);
+    }
+
+    /// Gives up workers that have said nothing for too long.
+    pub fn tick(&mut self, now: Duration) {
+        let patience = self.settings.patience;
+        let silent: Vec<MemberId> =
+            self.members.values().filter(|m| now.saturating_sub(m.seen) > patience).map(|m| m.id).collect();
+        for id in silent {
+            let reason = format!("no heartbeat for {} s", patience.as_secs());
+            self.actions.push(Action::Expel(id, reason.clone()));
+            self.leave(now, id, &reason);
+        }
+    }
+
+    /// A worker says something.
+    ///
+    /// # Errors
+    /// [`ClusterError::Refused`] when it is no member, or of another epoch.
+    pub fn report(&mut self, now: Duration, id: MemberId, report: wire::Report) -> Result<(), ClusterError> {
+        let member = self.members.get_mut(&id).filter(|m| m.epoch == report.epoch);
+        let member = member.ok_or_else(|| {
+            ClusterError::Refused(format!("worker {id} is no longer a member at epoch {}: join anew", report.epoch))
+        })?;
+        member.seen = now;
+        match report.kind {
+            None | Some(Said::Hello(_)) => Err(ClusterError::Protocol("a report that says nothing".into())),
+            Some(Said::Ready(_)) => {
+                member.ready = true;
+                self.schedule(now);
+                Ok(())
+            }
+            Some(Said::Heartbeat(beat)) => {
+                if let Some(usage) = beat.usage {
+                    self.note_usage(usage);
+                }
+                Ok(())
+            }
+            Some(Said::Leaving(leaving)) => {
+                self.leave(now, id, &leaving.reason);
+                Ok(())
+            }
+            Some(Said::Failed(failed)) => self.on_failed(now, id, failed),
+            Some(Said::Prepared(said)) => self.on_work(now, id, said.task, |run| Ok(run.prepared(id))),
+            Some(Said::Progress(said)) => {
+                self.on_work(now, id, said.task, |run| Ok(run.progress(said.ply, said.labels)))
+            }
+            Some(Said::Plied(said)) => self.on_work(now, id, said.task.clone(), |run| run.plied(id, &said)),
+            Some(Said::Encoded(said)) => {
+                if let Some(usage) = said.usage {
+                    self.note_usage(usage);
+                }
+                self.on_work(now, id, said.task.clone(), |run| run.encoded(now, id, said))
+            }
+        }
+    }
+
+    /// The work of this task at work with this member. Late words about work given up find none.
+    fn work_of(&self, id: MemberId, task: &Task) -> Option<WorkId> {
+        let parts = &self.members.get(&id)?.parts;
+        parts.keys().copied().find(|w| self.works.get(w).and_then(Work::run).is_some_and(|r| r.task == *task))
+    }
+
+    fn on_failed(&mut self, now: Duration, id: MemberId, failed: wire::Failed) -> Result<(), ClusterError> {
+        let task = Task::try_from(failed.task)?;
+        if let Some(work) = self.work_of(id, &task) {
+            let title = self.members.get(&id).map(Member::title).unwrap_or_default();
+            self.fail(now, work, &format!("{title}: {}", failed.cause));
+            self.schedule(now);
+        }
+        Ok(())
+    }
+
+    fn on_work(
+        &mut self,
+        now: Duration,
+        id: MemberId,
+        task: Option<wire::Task>,
+        apply: impl FnOnce(&mut Run) -> Result<Progress, ClusterError>,
+    ) -> Result<(), ClusterError> {
+        let task = Task::try_from(task)?;
+        let Some(work_id) = self.work_of(id, &task) else { return Ok(()) };
+        let Some(Stage::Running(run)) = self.works.get_mut(&work_id).map(|w| &mut w.stage) else { return Ok(()) };
+        match apply(run) {
+            Ok(Progress::Wait) => {}
+            Ok(Progress::Tell(command)) => {
+                let members: Vec<MemberId> = run.members().collect();
+                self.actions.extend(members.into_iter().map(|m| Action::Tell(m, command.clone())));
+            }
+            Ok(Progress::Solved(solved)) => self.solved(now, work_id, *solved),
+            Err(error) => {
+                let title = self.members.get(&id).map(Member::title).unwrap_or_default();
+                self.fail(now, work_id, &format!("{title}: {}", error.line()));
+                self.schedule(now);
+            }
+        }
+        Ok(())
+    }
+
+    /// A metric is finished: on with the next one, or with the manifest.
+    fn solved(&mut self, now: Duration, id: WorkId, solved: SolvedMetric) {
+        let Some(work) = self.works.get_mut(&id) else { return };
+        tracing::info!(table = %work.plan.table, metric = %solved.metric, plies = solved.plies, labels = solved.labels,
+            workers = solved.workers, bytes_sent = solved.bytes_sent, "solved");
+        work.solved.push(solved);
+        let Stage::Running(run) = std::mem::replace(&mut work.stage, Stage::Waiting) else { return };
+        if work.next_metric().is_some() {
+            self.start(now, id, run.owners);
+            return;
+        }
+        work.stage = Stage::Committing;
+        self.actions.push(Action::Commit(Box::new(Commit {
+            work: id,
+            table: work.plan.table.clone(),
+            rules: work.rules,
+            smaller: work.plan.smaller.clone(),
+            solved: work.solved.clone(),
+        })));
+        for member in self.members.values_mut() {
+            member.parts.remove(&id);
+        }
+        self.schedule(now);
+    }
+
+    /// A table's manifest was written, or not. `built` is what the job's summary says of it.
+    pub fn committed(&mut self, now: Duration, id: WorkId, result: Result<Vec<wire::Built>, String>) {
+        let built = match result {
+            Ok(built) => built,
+            Err(cause) => {
+                self.fail(now, id, &cause);
+                self.schedule(now);
+                return;
+            }
+        };
+        let Some(work) = self.works.remove(&id) else { return };
+        tracing::info!(table = %work.plan.table, "committed");
+        let key = (work.rules, work.plan.table.clone());
+        let present = self.committed.entry(key).or_default();
+        present.insert(Metric::Wdl);
+        present.extend(&work.plan.build);
+        for other in self.works.values_mut() {
+            other.waits_for.remove(&id);
+            if other.rules == work.rules && other.plan.table == work.plan.table {
+                other.plan.present.extend(present.iter());
+            }
+        }
+        for job in self.jobs.values_mut().filter(|j| work.jobs.contains(&j.id)) {
+            job.open.remove(&id);
+            job.done += 1;
+            job.positions_done += work.plan.positions;
+            job.labels += work.labels();
+            job.built.extend(built.iter().cloned());
+            if job.open.is_empty() {
+                tracing::info!(job = %job.id, "job is done");
+                job.end(JobState::Done, now, &self.processes);
+            }
+        }
+        self.schedule(now);
+    }
+
+    /// Takes a job. What the store has by now, or what another job builds already, is not built again.
+    pub fn submit(&mut self, now: Duration, plan: Plan) -> JobId {
+        let id = JobId(self.number());
+        let baseline = self.processes.iter().map(|(&process, usage)| (process, usage.cpu_seconds)).collect();
+        let mut job = Job {
+            id,
+            asked: plan.asked,
+            metrics: plan.metrics,
+            state: JobState::Running,
+            open: BTreeSet::new(),
+            total: 0,
+            done: 0,
+            present: 0,
+            positions: 0,
+            positions_done: 0,
+            labels: 0,
+            built: Vec::new(),
+            began: now,
+            ended: None,
+            baseline,
+            spent: (0.0, 0),
+        };
+        for table in plan.tables {
+            let positions = table.positions;
+            let works = self.enlist(id, plan.rules, table);
+            if works.is_empty() {
+                job.present += 1;
+            } else {
+                job.total += works.len() as u32;
+                job.positions += positions * works.len() as u64;
+                job.open.extend(works);
+            }
+        }
+        tracing::info!(job = %id, tables = job.total, present = job.present, "job is taken");
+        if job.open.is_empty() {
+            job.end(JobState::Done, now, &self.processes);
+        }
+        self.jobs.insert(id, job);
+        self.schedule(now);
+        id
+    }
+
+    /// Finds or makes the work that gives a table its missing metrics.
+    fn enlist(&mut self, job: JobId, rules: Rules, mut plan: TablePlan) -> Vec<WorkId> {
+        plan.present.extend(self.committed.get(&(rules, plan.table.clone())).into_iter().flatten());
+        let mut wanted: BTreeSet<Metric> = plan.build.iter().copied().filter(|m| !plan.present.contains(m)).collect();
+        let mut works = Vec::new();
+        let mut before = BTreeSet::new();
+        for (&id, work) in self.works.iter_mut().filter(|(_, w)| w.rules == rules && w.plan.table == plan.table) {
+            before.insert(id);
+            if work.plan.build.iter().any(|m| wanted.remove(m)) {
+                work.jobs.insert(job);
+                works.push(id);
+            }
+        }
+        if wanted.is_empty() {
+            return works;
+        }
+        // What the smaller tables still lack comes first, and what is at work on the same table too: a
+        // manifest grows metric by metric, in one order.
+        let smaller = self.works.iter().filter(|(_, w)| w.rules == rules && plan.smaller.contains(&w.plan.table));
+        let waits_for = smaller.map(|(&id, _)| id).chain(before.iter().copied()).collect();
+        plan.build = wanted.into_iter().collect();
+        let id = WorkId(self.number());
+        let jobs = [job].into();
+        self.works.insert(id, Work { plan, rules, jobs, waits_for, solved: Vec::new(), stage: Stage::Waiting });
+        works.push(id);
+        works
+    }
+
+    /// Ends a job. Work that no other job wants is dropped.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownJob`].
+    pub fn cancel(&mut self, now: Duration, id: JobId) -> Result<(), ClusterError> {
+        let job = self.jobs.get_mut(&id).ok_or_else(|| ClusterError::UnknownJob(id.to_string()))?;
+        if !job.is_over() {
+            tracing::info!(job = %id, "job is cancelled");
+            job.end(JobState::Cancelled, now, &self.processes);
+            self.abandon(id);
+            self.schedule(now);
+        }
+        Ok(())
+    }
+
+    /// All jobs that want this work fail.
+    fn fail(&mut self, now: Duration, id: WorkId, cause: &str) {
+        let Some(work) = self.works.get(&id) else { return };
+        let metric = work.run().map_or_else(String::new, |r| format!(" ({})", r.task.metric));
+        let error = format!("{}{metric} could not be built: {cause}", work.plan.table);
+        tracing::warn!(table = %work.plan.table, cause, "work failed");
+        let wanted_by = work.jobs.clone();
+        for &job in &wanted_by {
+            if let Some(job) = self.jobs.get_mut(&job) {
+                job.end(JobState::Failed(error.clone()), now, &self.processes);
+            }
+        }
+        self.discard(id);
+        for job in wanted_by {
+            self.abandon(job);
+        }
+    }
+
+    /// A job no longer wants anything.
+    fn abandon(&mut self, job: JobId) {
+        let mut unwanted = Vec::new();
+        for (&id, work) in &mut self.works {
+            // A manifest that is being written is finished: the table is whole.
+            if work.jobs.remove(&job) && work.jobs.is_empty() && !matches!(work.stage, Stage::Committing) {
+                unwanted.push(id);
+            }
+        }
+        for id in unwanted {
+            self.discard(id);
+        }
+    }
+
+    fn discard(&mut self, id: WorkId) {
+        let Some(work) = self.works.remove(&id) else { return };
+        for member in self.members.values_mut() {
+            if member.parts.remove(&id).is_some()
+                && let Some(run) = work.run()
+            {
+                let task = Some((&run.task).into());
+                self.actions.push(Action::Tell(member.id, Tell::Drop(wire::Drop { task })));
+            }
+        }
+        for other in self.works.values_mut() {
+            other.waits_for.remove(&id);
+        }
+    }
+
+    /// Begins what can begin: small tables wherever there is a slot, the largest first; then, when no
+    /// small one is left to begin, one that is cut over all workers. While that runs nothing else is
+    /// begun, because each of its plies ends with the slowest worker.
+    pub(crate) fn schedule(&mut self, now: Duration) {
+        let ready = self.members.values().filter(|m| m.ready).count();
+        if ready == 0 || ready < self.settings.min_workers {
+            return;
+        }
+        if self.works.values().filter_map(Work::run).any(|r| !r.is_whole()) {
+            return;
+        }
+        let mut candidates: Vec<WorkId> = self.works.iter().filter(|(_, w)| w.is_ready()).map(|(&id, _)| id).collect();
+        candidates.sort_by_key(|id| (std::cmp::Reverse(self.works.get(id).map_or(0, |w| w.plan.cells())), *id));
+        let mut cut = None;
+        let mut small_left = false;
+        for id in candidates {
+            let Some(work) = self.works.get(&id) else { continue };
+            match place(&work.plan, self.members.values().filter(|m| m.ready), self.settings.cut_from) {
+                Placement::Whole(owner) => self.start(now, id, vec![owner]),
+                Placement::Cut(owners) => cut = cut.or(Some((id, owners))),
+                Placement::Later { whole } => small_left |= whole,
+                Placement::Never(reason) => self.fail(now, id, &reason),
+            }
+        }
+        if let Some((id, owners)) = cut
+            && !small_left
+        {
+            self.start(now, id, owners);
+        }
+    }
+
+    /// Gives the next metric of some work to its owners.
+    fn start(&mut self, now: Duration, id: WorkId, owners: Vec<crate::work::Owner>) {
+        let epoch = self.new_epoch();
+        let Some(work) = self.works.get_mut(&id) else { return };
+        let (Some(metric), Some(&job)) = (work.next_metric(), work.jobs.first()) else { return };
+        let task = Task { job, table: work.plan.table.clone(), metric, epoch };
+        let encode: Vec<String> = work.next_encode().iter().map(ToString::to_string).collect();
+        tracing::info!(table = %task.table, %metric, epoch, workers = owners.len(), "begun");
+        let list: Vec<wire::Owner> = owners
+            .iter()
+            .filter_map(|o| {
+                let member = self.members.get(&o.member)?;
+                Some(wire::Owner {
+                    worker: member.id.0,
+                    name: member.name.clone(),
+                    address: member.address.clone(),
+                    runs: (o.runs.start as u32..o.runs.end as u32).collect(),
+                })
+            })
+            .collect();
+        for owner in &owners {
+            if let Some(member) = self.members.get_mut(&owner.member) {
+                member.parts.insert(id, owner.memory);
+            }
+            let assign = wire::Assign {
+                task: Some((&task).into()),
+                rules: work.rules.to_string(),
+                owners: list.clone(),
+                encode: encode.clone(),
+                memory: owner.memory,
+            };
+            self.actions.push(Action::Tell(owner.member, Tell::Assign(assign)));
+        }
+        work.stage = Stage::Running(Run::new(now, task, owners));
+    }
+}

@@ -1,0 +1,27 @@
+//! Where a server listens.
+
+use std::net::SocketAddr;
+
+use tokio::net::TcpListener;
+
+use crate::ClusterError;
+
+/// Listens on an address. Port 0 takes any free one.
+///
+/// Nothing is encrypted and nobody is asked who they are, so that an address which other machines can
+/// reach is refused unless `insecure_network` says that the network can be trusted.
+///
+/// # Errors
+/// [`ClusterError::Refused`] for such an address, [`ClusterError::Listen`] when it cannot be had.
+pub async fn listen(address: SocketAddr, insecure_network: bool) -> Result<TcpListener, ClusterError> {
+    if !address.ip().is_loopback() {
+        if !insecure_network {
+            return Err(ClusterError::Refused(format!(
+                "{address} can be reached from other machines, and connections are neither encrypted nor authenticated: \
+                 listen on 127.0.0.1, or give --insecure-network if you trust everybody on this network"
+            )));
+        }
+        tracing::warn!(%address, "open to the network without encryption or authentication");
+    }
+    TcpListener::bind(address).await.map_err(|source| ClusterError::Listen { address: address.to_string(), source })
+}

@@ -1,0 +1,225 @@
+//! What has to be built, in which order, and what it costs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use canju_retro::{Game, Metric, Rules, TableName};
+
+use crate::assign::share_out;
+use crate::{ClusterError, bytes_in_words};
+
+/// Bytes a position that the log of frontiers takes in memory, in 1/1000. Measured: 0.08 for large tables.
+const LOG_PER_MILLE: u64 = 100;
+
+/// One table of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TablePlan {
+    /// Which table.
+    pub table: TableName,
+    /// Where one capture leads.
+    pub smaller: Vec<TableName>,
+    /// Positions, symmetric ones counted apart, both sides to move.
+    pub positions: u64,
+    /// How many slices it has.
+    pub slices: u32,
+    /// Stored cells of each run, for one side to move.
+    pub run_cells: Vec<u64>,
+    /// Bytes of all its sets while it is solved.
+    pub set_bytes: u64,
+    /// Metrics that the store holds.
+    pub present: BTreeSet<Metric>,
+    /// Distances to count, in the order in which they are counted. Empty when nothing is missing.
+    pub build: Vec<Metric>,
+}
+
+impl TablePlan {
+    /// Cells of all runs, for one side to move.
+    #[must_use]
+    pub fn cells(&self) -> u64 {
+        self.run_cells.iter().sum()
+    }
+
+    /// Bytes of memory that a part of so many cells is expected to take.
+    #[must_use]
+    pub fn memory(&self, cells: u64) -> u64 {
+        let all = u128::from(self.set_bytes) + u128::from(self.positions) * u128::from(LOG_PER_MILLE) / 1000;
+        (all * u128::from(cells) / u128::from(self.cells().max(1))) as u64
+    }
+
+    /// Bytes of memory that the largest part takes when the table is cut over so many workers.
+    #[must_use]
+    pub fn memory_a_worker(&self, workers: usize) -> u64 {
+        let shares = share_out(&self.run_cells, workers);
+        shares.into_iter().map(|s| self.memory(self.run_cells[s].iter().sum())).max().unwrap_or(0)
+    }
+
+    /// Bytes that the shards to build are expected to take.
+    #[must_use]
+    pub fn stored_bytes(&self) -> u64 {
+        // Bytes a position, in 1/1000, as measured for tables of up to five men.
+        let mut per_mille = 0;
+        for metric in &self.build {
+            per_mille += match metric {
+                Metric::Wdl => 0,
+                Metric::Dtm => 60,
+                Metric::Dtc => 50,
+            };
+        }
+        if !self.build.is_empty() && !self.present.contains(&Metric::Wdl) {
+            per_mille += 10;
+        }
+        (u128::from(self.positions) * per_mille / 1000) as u64
+    }
+}
+
+/// The closure of some tables, in an order in which each comes after all it leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// What was asked, canonical.
+    pub asked: Vec<TableName>,
+    /// The distances that were asked, in the order in which they are counted.
+    pub metrics: Vec<Metric>,
+    /// The rule of repetition.
+    pub rules: Rules,
+    /// All tables of the closure.
+    pub tables: Vec<TablePlan>,
+}
+
+impl Plan {
+    /// Plans the closure of `asked`. `present` tells which metrics of a table the store holds.
+    ///
+    /// # Errors
+    /// As [`Game::table`] and [`Game::shape`].
+    pub fn new(
+        game: &dyn Game,
+        asked: Vec<TableName>,
+        metrics: &[Metric],
+        rules: Rules,
+        present: &BTreeMap<TableName, BTreeSet<Metric>>,
+    ) -> Result<Self, ClusterError> {
+        let mut tables = Vec::new();
+        for table in closure(game, &asked)? {
+            let shape = game.shape(&table)?;
+            let cells_of = |run: &std::ops::Range<u32>| {
+                let slices = shape.slices.get(run.start as usize..run.end as usize).unwrap_or_default();
+                slices.iter().map(|s| u64::from(s.cells)).sum()
+            };
+            let present = present.get(&table).cloned().unwrap_or_default();
+            tables.push(TablePlan {
+                smaller: game.smaller(&table)?,
+                positions: shape.positions,
+                slices: shape.slices.len() as u32,
+                run_cells: shape.runs.iter().map(cells_of).collect(),
+                set_bytes: shape.set_bytes,
+                build: metrics.iter().copied().filter(|m| !present.contains(m)).collect(),
+                present,
+                table,
+            });
+        }
+        Ok(Self { asked, metrics: metrics.to_vec(), rules, tables })
+    }
+
+    /// The tables of which something is missing.
+    pub fn missing(&self) -> impl Iterator<Item = &TablePlan> {
+        self.tables.iter().filter(|t| !t.build.is_empty())
+    }
+
+    /// The largest memory that one worker needs for one table, with so many workers.
+    #[must_use]
+    pub fn memory_a_worker(&self, workers: usize) -> u64 {
+        self.missing().map(|t| t.memory_a_worker(workers)).max().unwrap_or(0)
+    }
+
+    /// Checks that each table fits into the memory of so many workers.
+    ///
+    /// # Errors
+    /// [`ClusterError::Refused`] with the numbers of the first table that does not.
+    pub fn check_memory(&self, workers: usize, memory: u64) -> Result<(), ClusterError> {
+        for table in self.missing() {
+            let need = table.memory_a_worker(workers);
+            if need > memory {
+                return Err(ClusterError::Refused(format!(
+                    "{} does not fit: it takes {} on each of {workers} worker{}, and each has {}; {}",
+                    table.table,
+                    bytes_in_words(need),
+                    if workers == 1 { "" } else { "s" },
+                    bytes_in_words(memory),
+                    table.remedy(memory),
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TablePlan {
+    /// What would make the table fit.
+    pub(crate) fn remedy(&self, memory: u64) -> String {
+        let enough = (1..=self.run_cells.len()).find(|&n| self.memory_a_worker(n) <= memory);
+        let one = bytes_in_words(self.memory_a_worker(1));
+        match enough {
+            Some(n) => format!("take {n} workers of this size, or one of {one}"),
+            None => format!(
+                "its largest run alone takes {}: take workers with more memory",
+                bytes_in_words(self.memory_a_worker(self.run_cells.len()))
+            ),
+        }
+    }
+}
+
+/// The distances to count, without repeats, in the order in which they are counted: DTM, then DTC. Win,
+/// draw and loss comes with either, so that alone it is counted by DTM.
+///
+/// # Errors
+/// [`ClusterError::Name`] for a word that is no metric, [`ClusterError::Refused`] for none.
+pub fn parse_metrics<S: AsRef<str>>(words: &[S]) -> Result<Vec<Metric>, ClusterError> {
+    let mut asked = BTreeSet::new();
+    for word in words {
+        asked.insert(word.as_ref().trim().parse::<Metric>()?);
+    }
+    if asked.remove(&Metric::Wdl) && asked.is_empty() {
+        asked.insert(Metric::Dtm);
+    }
+    if asked.is_empty() {
+        return Err(ClusterError::Refused("no metric is given: use dtm, dtc, or both as dtm,dtc".into()));
+    }
+    Ok(asked.into_iter().collect())
+}
+
+/// The canonical tables of names as users write them, without repeats, in the order given.
+///
+/// # Errors
+/// As [`Game::table`]; [`ClusterError::Refused`] for no name at all.
+pub fn parse_tables<S: AsRef<str>>(game: &dyn Game, names: &[S]) -> Result<Vec<TableName>, ClusterError> {
+    let mut tables = Vec::new();
+    for name in names {
+        let table = game.table(name.as_ref().trim())?;
+        if !tables.contains(&table) {
+            tables.push(table);
+        }
+    }
+    if tables.is_empty() {
+        return Err(ClusterError::Refused("no endgame is given: name one or more, with commas between them".into()));
+    }
+    Ok(tables)
+}
+
+/// Everything that the tables lead to and they themselves, each after all it leads to.
+///
+/// # Errors
+/// As [`Game::smaller`].
+pub fn closure(game: &dyn Game, asked: &[TableName]) -> Result<Vec<TableName>, ClusterError> {
+    let mut order = Vec::new();
+    let mut seen = BTreeSet::new();
+    // A table is opened when first met, and closed behind everything that it leads to.
+    let mut stack: Vec<(TableName, bool)> = asked.iter().rev().map(|t| (t.clone(), false)).collect();
+    while let Some((table, open)) = stack.pop() {
+        if open {
+            order.push(table);
+        } else if seen.insert(table.clone()) {
+            let smaller = game.smaller(&table)?;
+            stack.push((table, true));
+            stack.extend(smaller.into_iter().rev().map(|t| (t, false)));
+        }
+    }
+    Ok(order)
+}

@@ -1,0 +1,107 @@
+//! The coordinator's state as clients see it.
+
+use std::time::Duration;
+
+use crate::conductor::Conductor;
+use crate::job::{Job, JobState};
+use crate::work::{Stage, Work, WorkId};
+use crate::{ClusterError, JobId, wire};
+
+impl Conductor {
+    /// A job as it stands.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownJob`].
+    pub fn job(&self, now: Duration, id: JobId) -> Result<wire::Job, ClusterError> {
+        let job = self.jobs.get(&id).ok_or_else(|| ClusterError::UnknownJob(id.to_string()))?;
+        Ok(self.job_view(now, job))
+    }
+
+    /// All jobs, oldest first.
+    #[must_use]
+    pub fn jobs(&self, now: Duration) -> Vec<wire::Job> {
+        self.jobs.values().map(|j| self.job_view(now, j)).collect()
+    }
+
+    /// The jobs that are not over.
+    #[must_use]
+    pub fn open_jobs(&self, now: Duration) -> Vec<wire::Job> {
+        self.jobs.values().filter(|j| !j.is_over()).map(|j| self.job_view(now, j)).collect()
+    }
+
+    /// All workers.
+    #[must_use]
+    pub fn workers(&self) -> Vec<wire::Worker> {
+        let table = |id: &WorkId| self.works.get(id).map(|w| w.plan.table.to_string());
+        self.members
+            .values()
+            .map(|m| wire::Worker {
+                id: m.id.0,
+                name: m.name.clone(),
+                address: m.address.clone(),
+                memory: m.memory,
+                threads: m.threads,
+                memory_used: m.memory_used(),
+                tables: m.parts.keys().filter_map(table).collect(),
+                cpu_seconds: self.processes.get(&m.process).map_or(0.0, |u| u.cpu_seconds),
+            })
+            .collect()
+    }
+
+    fn job_view(&self, now: Duration, job: &Job) -> wire::Job {
+        let open: Vec<&Work> = job.open.iter().filter_map(|id| self.works.get(id)).collect();
+        let running: Vec<wire::Running> = open.iter().filter_map(|w| self.running(w)).collect();
+        let ready = self.members.values().filter(|m| m.ready).count();
+        let (state, error) = match &job.state {
+            JobState::Running if running.is_empty() && ready < self.settings.min_workers.max(1) => {
+                (wire::JobState::Waiting, String::new())
+            }
+            JobState::Running => (wire::JobState::Running, String::new()),
+            JobState::Done => (wire::JobState::Done, String::new()),
+            JobState::Cancelled => (wire::JobState::Cancelled, String::new()),
+            JobState::Failed(error) => (wire::JobState::Failed, error.clone()),
+        };
+        let (cpu_seconds, peak_memory) = job.spent(&self.processes);
+        wire::Job {
+            id: job.id.to_string(),
+            state: state.into(),
+            tables: job.asked.iter().map(ToString::to_string).collect(),
+            metrics: job.metrics.iter().map(ToString::to_string).collect(),
+            error,
+            total: job.total,
+            done: job.done,
+            present: job.present,
+            positions: job.positions,
+            positions_done: job.positions_done,
+            labels: job.labels + open.iter().map(|w| w.labels()).sum::<u64>(),
+            running,
+            built: job.built.clone(),
+            seconds: job.ended.unwrap_or(now).saturating_sub(job.began).as_secs_f64(),
+            cpu_seconds,
+            peak_memory,
+            bytes_sent: job.built.iter().map(|b| b.bytes_sent).sum(),
+            bytes_stored: job.built.iter().map(|b| b.bytes_stored).sum(),
+        }
+    }
+
+    fn running(&self, work: &Work) -> Option<wire::Running> {
+        let name = |m| self.members.get(&m).map(|m| m.name.clone());
+        let view = wire::Running {
+            table: work.plan.table.to_string(),
+            positions: work.plan.positions,
+            labels: work.labels(),
+            ..wire::Running::default()
+        };
+        match &work.stage {
+            Stage::Waiting => None,
+            Stage::Committing => Some(wire::Running { stage: "commit".into(), ..view }),
+            Stage::Running(run) => Some(wire::Running {
+                metric: run.task.metric.to_string(),
+                stage: run.stage().into(),
+                ply: run.ply(),
+                workers: run.members().filter_map(name).collect(),
+                ..view
+            }),
+        }
+    }
+}

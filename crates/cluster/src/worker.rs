@@ -1,0 +1,127 @@
+//! A worker: it listens for other workers, attends a coordinator, and comes back to it when it was away.
+
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use canju_retro::Game;
+use tokio::net::TcpListener;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::transport::Server;
+
+use crate::exchange::{Inboxes, Post};
+use crate::session::{End, Session};
+use crate::{Buckets, ClusterError, Pool, listen};
+
+/// How a worker is set up.
+#[derive(Clone, Debug)]
+pub struct WorkerSettings {
+    /// What people call it.
+    pub name: String,
+    /// The coordinator's URL.
+    pub coordinator: String,
+    /// Where other workers' messages are taken; port 0 for any.
+    pub listen: SocketAddr,
+    /// The URL at which other workers reach it, where that is not the listening address.
+    pub advertise: Option<String>,
+    /// Allows listening where other machines can reach it.
+    pub insecure_network: bool,
+    /// Bytes that its parts may take; 0 for no bound.
+    pub memory: u64,
+    /// Threads that compute.
+    pub threads: usize,
+    /// The first wait before the coordinator is tried again; later ones are longer.
+    pub retry: Duration,
+}
+
+/// The longest wait between two tries to reach the coordinator.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// What a worker has, whichever coordinator it attends.
+pub(crate) struct Site {
+    pub(crate) game: Arc<dyn Game>,
+    pub(crate) buckets: Arc<dyn Buckets>,
+    pub(crate) settings: WorkerSettings,
+    pub(crate) pool: Pool,
+    pub(crate) inboxes: Inboxes,
+    pub(crate) post: Post,
+    pub(crate) address: String,
+}
+
+/// A worker that listens and is ready to attend its coordinator.
+pub struct Worker {
+    site: Site,
+    listener: TcpListener,
+}
+
+impl Worker {
+    /// Starts listening and starts the threads.
+    ///
+    /// # Errors
+    /// As [`listen`] and [`Pool::new`].
+    pub async fn bind(
+        game: Arc<dyn Game>,
+        buckets: Arc<dyn Buckets>,
+        settings: WorkerSettings,
+    ) -> Result<Self, ClusterError> {
+        let pool = Pool::new(settings.threads, &settings.name)?;
+        let listener = listen(settings.listen, settings.insecure_network).await?;
+        let local = listener.local_addr();
+        let local = local.map_err(|source| ClusterError::Listen { address: settings.listen.to_string(), source })?;
+        let address = settings.advertise.clone().unwrap_or_else(|| format!("http://{local}"));
+        let (inboxes, post) = (Inboxes::default(), Post::default());
+        Ok(Self { site: Site { game, buckets, settings, pool, inboxes, post, address }, listener })
+    }
+
+    /// The URL at which other workers reach it.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.site.address
+    }
+
+    /// Works until `shutdown`, through any number of coordinators.
+    ///
+    /// # Errors
+    /// When coming back would end the same way: the coordinator turned it away, or the store cannot be used.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ClusterError> {
+        let Self { site, listener } = self;
+        let address = site.address.clone();
+        let server = Server::builder()
+            .initial_stream_window_size(2 << 20)
+            .initial_connection_window_size(8 << 20)
+            .add_service(site.inboxes.service())
+            .serve_with_incoming(TcpListenerStream::new(listener));
+        let mut server = pin!(server);
+        let mut shutdown = pin!(shutdown);
+        let mut wait = site.settings.retry;
+        loop {
+            let session = Session::attend(&site, shutdown.as_mut());
+            let end = tokio::select! {
+                end = session => end,
+                stopped = server.as_mut() => {
+                    let source = std::io::Error::other(stopped.err().map_or_else(|| "it ended".into(), |e| e.to_string()));
+                    return Err(ClusterError::Listen { address, source });
+                }
+            };
+            match end {
+                End::Shutdown => return Ok(()),
+                End::Final(error) => return Err(error),
+                End::Lost { reason, attended } => {
+                    if attended {
+                        wait = site.settings.retry;
+                    }
+                    // Many workers lose a coordinator at the same moment; they must not all come back at the same one.
+                    let pause = wait.mul_f64(0.5 + fastrand::f64());
+                    tracing::warn!(coordinator = %site.settings.coordinator, reason, pause_ms = pause.as_millis(),
+                        "coordinator lost, trying again");
+                    tokio::select! {
+                        () = tokio::time::sleep(pause) => {}
+                        () = shutdown.as_mut() => return Ok(()),
+                    }
+                    wait = (wait * 2).min(LONGEST_WAIT);
+                }
+            }
+        }
+    }
+}
