@@ -33,7 +33,9 @@ pub enum StoreError {
         place: String,
     },
     /// The caller asked for bytes that the object does not have.
-    #[error("the object {key} in {place} has {len} bytes; bytes {start} to {end} were asked for: it was cut short, or is another one than expected")]
+    #[error(
+        "the object {key} in {place} has {len} bytes; bytes {start} to {end} were asked for: it was cut short, or is another one than expected"
+    )]
     OutOfRange {
         /// Which object.
         key: Key,
@@ -47,7 +49,9 @@ pub enum StoreError {
         end: u64,
     },
     /// No room: nothing was changed. A user must make room.
-    #[error("no room left for {what} in {place}: free some space or choose another folder, then start again; nothing was changed")]
+    #[error(
+        "no room left for {what} in {place}: free some space or choose another folder, then start again; nothing was changed"
+    )]
     Full {
         /// What was to be written.
         what: String,

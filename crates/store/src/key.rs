@@ -105,7 +105,9 @@ mod tests {
             assert_eq!(Key::new(good).unwrap().as_str(), good);
         }
         let long = "x".repeat(201);
-        for bad in ["", "/", "/a", "a/", "a//b", "..", "a/../b", ".", ".hidden", "a/.b", "a b", "ä", "a\\b", "a\0", &long] {
+        for bad in
+            ["", "/", "/a", "a/", "a//b", "..", "a/../b", ".", ".hidden", "a/.b", "a b", "ä", "a\\b", "a\0", &long]
+        {
             assert!(Key::new(bad).is_err(), "{bad:?}");
         }
     }

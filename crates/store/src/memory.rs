@@ -34,7 +34,8 @@ impl MemoryStore {
         let text = key.as_str();
         let folder = format!("{text}/");
         let is_folder = objects.range(key.clone()..).any(|(k, _)| k.as_str().starts_with(&folder));
-        let below = text.match_indices('/').any(|(at, _)| Key::new(&text[..at]).is_ok_and(|k| objects.contains_key(&k)));
+        let below =
+            text.match_indices('/').any(|(at, _)| Key::new(&text[..at]).is_ok_and(|k| objects.contains_key(&k)));
         if is_folder || below {
             return Err(StoreError::Denied {
                 what: format!("to write {key}"),

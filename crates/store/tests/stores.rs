@@ -1,5 +1,7 @@
 //! Both stores do what every store must do; and what only a folder can get wrong.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop")]
+
 use std::fs;
 use std::process::Command;
 use std::sync::Arc;
@@ -135,7 +137,8 @@ fn a_file_is_no_folder() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    for opened in [FolderStore::open(&file), FolderStore::open(file.join("below")), FolderStore::open_read_only(&file)] {
+    for opened in [FolderStore::open(&file), FolderStore::open(file.join("below")), FolderStore::open_read_only(&file)]
+    {
         let error = opened.unwrap_err();
         assert!(matches!(error, StoreError::Denied { .. }), "{error:?}");
         assert!(error.to_string().contains("move it away"), "{error}");

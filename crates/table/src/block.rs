@@ -206,7 +206,7 @@ impl Decoded {
         let (&[bits, form, codes], rest) = stored.split_first_chunk().ok_or("the block has no head")?;
         stored = rest;
         let codes = usize::from(codes) + 1;
-        if !matches!(bits, 0 | 1 | 2 | 4 | 8) || codes > 1 << bits {
+        if !matches!(bits, 0 | 2 | 4 | 8) || codes > 1 << bits {
             return Err(format!("{bits} bits a cell do not go with {codes} codes"));
         }
         let palette = Palette::read(&mut stored, codes)?;

@@ -10,7 +10,7 @@ use crate::block::{BlockCompressor, Cutter};
 use crate::{EncodeError, ShardSpec};
 
 /// A shard of fewer cells, both sides together, gets no dictionary: it would cost more than it saves.
-const TRAIN_FROM: u64 = 1 << 22;
+const TRAIN_FROM: u64 = 1 << 20;
 /// Most bytes of a dictionary.
 const DICTIONARY_LEN: usize = 16 << 10;
 /// Bytes of one sample.
@@ -32,10 +32,10 @@ impl Dictionary {
         Self { bytes: Vec::new(), level, prepared: None }
     }
 
-    /// True where [`train`](Self::train) would try: the shard is large enough.
+    /// True where [`train`](Self::train) would try: the spec asks for it and the shard is large enough.
     #[must_use]
     pub fn wanted(spec: &ShardSpec) -> bool {
-        spec.cells.iter().map(|&c| 2 * u64::from(c)).sum::<u64>() >= TRAIN_FROM
+        spec.dictionary && spec.cells.iter().map(|&c| 2 * u64::from(c)).sum::<u64>() >= TRAIN_FROM
     }
 
     /// Trains a dictionary on slices of the shard (its first slice, both sides, in [`write_shard`](crate::write_shard)).

@@ -180,7 +180,8 @@ fn read_header(mut fields: Fields<'_>) -> Result<ShardSpec, Flaw> {
     }
     let cells = fields.bytes.as_chunks().0.iter().map(|&n| u32::from_le_bytes(n)).collect();
     let (block_cells, level) = (MAX_BLOCK_CELLS, crate::DEFAULT_LEVEL);
-    Ok(ShardSpec { table, rules, metric, number, first_slice, cells, row, block_cells, level })
+    let dictionary = false;
+    Ok(ShardSpec { table, rules, metric, number, first_slice, cells, row, block_cells, level, dictionary })
 }
 
 fn read_directory(mut fields: Fields<'_>, spec: &ShardSpec, prefix: &Prefix) -> Result<(Vec<u32>, Vec<Entry>), Flaw> {

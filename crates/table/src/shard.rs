@@ -90,7 +90,8 @@ impl Shard {
         Ok(Self { table: table.clone(), key: key.to_owned(), source, head, head_len, dictionary })
     }
 
-    /// What the shard says that it holds. `block_cells` and `level` are not in the shard and have no meaning here.
+    /// What the shard says that it holds. How it was written (`block_cells`, `level`,
+    /// `dictionary`) is not in the shard and has no meaning here.
     #[must_use]
     pub fn spec(&self) -> &ShardSpec {
         &self.head.spec
