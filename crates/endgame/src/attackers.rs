@@ -28,8 +28,30 @@ pub(crate) struct Group {
     pub squares: Vec<u8>,
     /// The number of a square among them.
     number: [u8; 90],
-    /// Of two pieces on numbered squares, the digit; filled for pairs only.
-    pairs: Vec<u16>,
+    /// The digit by the moved piece's square: a single row for a single piece, for pairs a row for each
+    /// square of the other piece, none for three pieces.
+    rows: Vec<[u16; 90]>,
+}
+
+/// Where one man of a configuration can go: the configuration by his new square.
+pub(crate) enum Hop<'a> {
+    Row { row: &'a [u16; 90], base: usize, stride: usize },
+    Three { attackers: &'a Attackers, config: usize, man: Man },
+}
+
+impl Hop<'_> {
+    /// The configuration with the man on a square that he may stand on and that is empty.
+    #[inline]
+    pub fn to(&self, square: u8) -> usize {
+        match *self {
+            Self::Row { row, base, stride } => base + usize::from(row[usize::from(square)]) * stride,
+            Self::Three { attackers, config, man } => {
+                let mut moved = attackers.squares[config];
+                moved[man.at] = square;
+                attackers.find(&moved).map_or(config, |c| c as usize)
+            }
+        }
+    }
 }
 
 impl Group {
@@ -40,11 +62,20 @@ impl Group {
             number[usize::from(s)] = i as u8;
         }
         let n = squares.len() as u32;
-        let pairs = match count {
-            2 => (0..n * n).map(|i| (choose((i / n).max(i % n), 2) + (i / n).min(i % n)) as u16).collect(),
-            _ => Vec::new(),
-        };
-        Self { color, role, count, size: choose(n, count as u32), stride: 0, start, squares, number, pairs }
+        let mut rows = vec![[0; 90]; if count == 2 { 90 } else { usize::from(count == 1) }];
+        for (i, &s) in squares.iter().enumerate() {
+            match count {
+                1 => rows[0][usize::from(s)] = i as u16,
+                2 => {
+                    for (j, &other) in squares.iter().enumerate() {
+                        let digit = choose(i.max(j) as u32, 2) + i.min(j) as u32;
+                        rows[usize::from(other)][usize::from(s)] = digit as u16;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Self { color, role, count, size: choose(n, count as u32), stride: 0, start, squares, number, rows }
     }
 
     /// The digit of these squares (as many as the group has, in any order), or `None` where one is
@@ -58,7 +89,7 @@ impl Group {
             [a] => number(a),
             [a, b] => {
                 let (a, b) = (number(a)?, number(b)?);
-                (a != b).then(|| u32::from(self.pairs[a as usize * self.squares.len() + b as usize]))
+                (a != b).then(|| choose(a.max(b), 2) + a.min(b))
             }
             [a, b, c] => {
                 let mut n = [number(a)?, number(b)?, number(c)?];
@@ -261,22 +292,18 @@ impl Attackers {
         Some(config)
     }
 
-    /// The configuration after one man of a group went to another square, or `None` where it cannot stand there.
-    pub fn moved(&self, config: usize, man: Man, to: u8) -> Option<usize> {
+    /// Where a man of a configuration can go.
+    #[inline]
+    pub fn hop(&self, config: usize, man: Man) -> Hop<'_> {
         let group = &self.groups[man.group];
         let squares = &self.squares[config];
-        if group.count == 1 {
-            let from = i64::from(group.number[usize::from(squares[man.at])]);
-            let number = group.number[usize::from(to)];
-            return (number != NO_DIGIT)
-                .then(|| (config as i64 + (i64::from(number) - from) * i64::from(group.stride)) as usize);
-        }
-        let mut moved = *squares;
-        moved[man.at] = to;
-        let range = group.start..group.start + group.count;
-        let old = group.digit(&squares[range.clone()])?;
-        let new = group.digit(&moved[range])?;
-        Some((config as i64 + (i64::from(new) - i64::from(old)) * i64::from(group.stride)) as usize)
+        let row = match group.count {
+            1 => &group.rows[0],
+            2 => &group.rows[usize::from(squares[2 * group.start + 1 - man.at])],
+            _ => return Hop::Three { attackers: self, config, man },
+        };
+        let stride = group.stride as usize;
+        Hop::Row { row, base: config - usize::from(row[usize::from(squares[man.at])]) * stride, stride }
     }
 
     /// The cells of a word that a soldier on the axis cannot have for its fellows' sake.

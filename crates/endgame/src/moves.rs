@@ -99,11 +99,10 @@ impl<'a> Moves<'a> {
             }
             for &man in &self.men {
                 let square = attackers.squares[config][man.at];
+                let hop = attackers.hop(config, man);
                 for step in &self.geometry.back(own, man.role)[usize::from(square)] {
-                    if step.all & occupied == 0
-                        && let Some(source) = attackers.moved(config, man, step.to)
-                    {
-                        sink(start + source, bits & !step.path);
+                    if step.all & occupied == 0 {
+                        sink(start + hop.to(step.to), bits & !step.path);
                     }
                 }
             }
@@ -194,11 +193,10 @@ impl<'a> Moves<'a> {
         }
         for &man in &self.men {
             let square = attackers.squares[config][man.at];
+            let hop = attackers.hop(config, man);
             for step in &self.geometry.forth(own, man.role)[usize::from(square)] {
-                if step.all & occupied == 0
-                    && let Some(target) = attackers.moved(config, man, step.to)
-                {
-                    left &= !(here[start + target] & !step.path);
+                if step.all & occupied == 0 {
+                    left &= !(here[start + hop.to(step.to)] & !step.path);
                     if left == 0 {
                         return 0;
                     }

@@ -36,7 +36,8 @@ impl Scratch {
 
     /// Takes all words out in ascending order; `keep` says which cells of each belong to the result.
     pub fn take(&mut self, mut keep: impl FnMut(usize, u128) -> u128) -> Frontier {
-        let mut result = Frontier::new();
+        let most = self.touched.iter().map(|t| t.count_ones() as usize).sum();
+        let mut result = Frontier::with_capacity(most);
         for (block, touched) in self.touched.iter_mut().enumerate() {
             let mut left = std::mem::take(touched);
             while left != 0 {
@@ -46,6 +47,7 @@ impl Scratch {
                 result.push(word as u32, keep(word, cells));
             }
         }
+        result.trim();
         result
     }
 }

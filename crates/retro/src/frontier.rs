@@ -51,6 +51,20 @@ impl Frontier {
         Self { words: Vec::new(), bits: Vec::new() }
     }
 
+    /// The empty set, with room for so many words.
+    #[must_use]
+    pub fn with_capacity(words: usize) -> Self {
+        Self { words: Vec::with_capacity(words), bits: Vec::with_capacity(words) }
+    }
+
+    /// Gives back memory where more than half of it is unused.
+    pub fn trim(&mut self) {
+        if self.words.len() < self.words.capacity() / 2 {
+            self.words.shrink_to_fit();
+            self.bits.shrink_to_fit();
+        }
+    }
+
     /// Adds a word beyond all others. Empty words are left out.
     pub fn push(&mut self, word: u32, bits: u128) {
         debug_assert!(self.words.last().is_none_or(|&last| last < word));
@@ -185,7 +199,7 @@ impl Frontier {
                 mask &= mask - 1;
             }
             let bits = u128::from_le_bytes(bytes);
-            if bits == 0 || stored.contains(&0) {
+            if bits == 0 || nonzero_bytes(bits).count_ones() as usize != stored.len() {
                 return Err(FrontierError("empty word or byte"));
             }
             set.bits.push(bits);
