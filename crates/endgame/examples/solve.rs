@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let name = args.next().ok_or("usage: solve NAME [dtm|dtc] [THREADS]")?;
     let metric: Metric = args.next().as_deref().unwrap_or("dtm").parse()?;
     let threads = args.next().map_or(Ok(1), |n| n.parse())?;
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+    rayon::ThreadPoolBuilder::new().num_threads(threads).use_current_thread().build_global()?;
     let game = Xiangqi::new();
     let tables = Arc::new(MemoryTables::new());
     let mut all = Vec::new();
