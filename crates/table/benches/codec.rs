@@ -4,11 +4,10 @@
 
 use std::sync::Arc;
 
-use canju_retro::{
-    Cell, Code, Distance, Metric, Outcome, Rules, Shape, Side, SliceCodes, SliceShape, Statistics, TableName,
-};
+use canju_retro::{Cell, Code, Distance, Metric, Outcome, Rules, Shape, Side, SliceCodes, Statistics, TableName};
 use canju_table::{
-    Dictionary, Manifest, MemorySource, MetricEntry, Shard, ShardSpec, TableSet, encode_slice, write_shard,
+    BLOCK_CELLS, DEFAULT_LEVEL, Dictionary, Manifest, MemorySource, MetricEntry, Shard, ShardSpec, TableSet,
+    encode_slice, write_shard,
 };
 use divan::Bencher;
 use divan::counter::BytesCount;
@@ -49,14 +48,18 @@ fn table() -> TableName {
 }
 
 fn spec(metric: Metric) -> ShardSpec {
-    let shape = Shape {
-        slices: vec![SliceShape { cells: CELLS, neighbours: vec![] }],
-        runs: Vec::from([0..1]),
-        positions: 0,
-        set_bytes: 0,
-    };
-    #[expect(clippy::unwrap_used, reason = "the shape has one run")]
-    ShardSpec::of_run(&table(), Rules::Plain, metric, &shape, 0).unwrap().with_row(90)
+    ShardSpec {
+        table: table(),
+        rules: Rules::Plain,
+        metric,
+        number: 0,
+        first_slice: 0,
+        cells: vec![CELLS],
+        row: 90,
+        block_cells: BLOCK_CELLS,
+        level: DEFAULT_LEVEL,
+        dictionary: false,
+    }
 }
 
 #[divan::bench(args = [(Metric::Dtm, 1), (Metric::Dtm, 3), (Metric::Dtm, 6), (Metric::Wdl, 1), (Metric::Wdl, 3), (Metric::Wdl, 6)], sample_count = 5)]
@@ -85,7 +88,7 @@ fn read(bencher: Bencher<'_, '_>, metric: Metric) {
 #[expect(clippy::unwrap_used, reason = "a bench may stop")]
 fn probe(bencher: Bencher<'_, '_>, warm: bool) {
     let (bytes, info) = write_shard(&spec(Metric::Dtm), |_, _| Ok(slice(Metric::Dtm))).unwrap();
-    let shape = Shape { slices: vec![], runs: vec![], positions: 0, set_bytes: 0 };
+    let shape = Shape { slices: vec![], runs: vec![], row: 1, positions: 0, set_bytes: 0 };
     let counts = Statistics::default();
     let entry = MetricEntry::new(Metric::Dtm, &counts, vec![info], vec![], |_| Ok::<_, ()>(String::new())).unwrap();
     let manifest = Manifest::new(&table(), Rules::Plain, 1, &shape, &counts).with_metric(Metric::Dtm, entry);

@@ -17,12 +17,13 @@
 //! let shape = Shape {
 //!     slices: vec![SliceShape { cells: 4, neighbours: vec![] }],
 //!     runs: vec![0..1],
+//!     row: 2,
 //!     positions: 8,
 //!     set_bytes: 0,
 //! };
 //!
 //! // Write the shard of the first run, and the manifest.
-//! let spec = ShardSpec::of_run(&table, Rules::Plain, Metric::Wdl, &shape, 0).unwrap().with_row(2);
+//! let spec = ShardSpec::of_run(&table, Rules::Plain, Metric::Wdl, &shape, 0).unwrap();
 //! let cells = SliceCodes::Narrow { palette: vec![Code::DRAW, Code::WIN], cells: vec![0, 1, 1, 0] };
 //! let (bytes, info) = write_shard(&spec, |_side, _slice| Ok(cells.clone()))?;
 //! let counts = Statistics::default();
@@ -42,6 +43,7 @@
 
 mod block;
 mod dictionary;
+mod entry;
 mod error;
 mod head;
 mod keys;
@@ -56,13 +58,11 @@ mod spec;
 mod writer;
 
 pub use dictionary::Dictionary;
+pub use entry::{BuildStatistics, Histogram, LongestLine, LongestPair, MetricEntry, SmallerTable, Verification};
 pub use error::{Damage, ManifestError, TableError};
 pub use head::SHARD_VERSION;
 pub use keys::{TABLES, manifest_key, parse_manifest_key, shard_key, table_folder};
-pub use manifest::{
-    BuildStatistics, BySide, Histogram, LongestLine, LongestPair, MANIFEST_FORMAT, Manifest, MergeConflict,
-    MetricEntry, SideCounts, SmallerTable, Verification,
-};
+pub use manifest::{BySide, MANIFEST_FORMAT, Manifest, MergeConflict, SideCounts};
 pub use set::{DEFAULT_CACHE, TableSet};
 pub use shard::{Shard, Verified};
 pub use source::{FolderSource, MemorySource, ReadAt, Source};

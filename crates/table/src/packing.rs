@@ -19,41 +19,36 @@ pub(crate) const fn packed_len(cells: usize, bits: u8) -> usize {
 }
 
 /// Appends the cells, each turned by `map`, which must yield values of `bits` bits.
-///
-/// Tables repeat themselves: a word of eight cells that is the same as the one before is not worked out again.
 pub(crate) fn pack(cells: &[u8], map: &[u8; 256], bits: u8, out: &mut Vec<u8>) {
-    if bits == 0 {
-        return;
-    }
-    out.reserve(packed_len(cells.len(), bits));
-    let (words, rest) = cells.as_chunks::<8>();
-    let bytes = usize::from(bits);
-    let mut before = None;
-    let mut packed = [0; 8];
-    for word in words {
-        let seen = u64::from_le_bytes(*word);
-        if before != Some(seen) {
-            packed = pack_word(word, map, bits);
-            before = Some(seen);
-        }
-        out.extend_from_slice(&packed[..bytes]);
-    }
-    if !rest.is_empty() {
-        let mut word = 0u64;
-        for (i, &cell) in rest.iter().enumerate() {
-            word |= u64::from(map[usize::from(cell)]) << (i * usize::from(bits));
-        }
-        out.extend_from_slice(&word.to_le_bytes()[..packed_len(rest.len(), bits)]);
+    let start = out.len();
+    out.resize(start + packed_len(cells.len(), bits), 0);
+    let packed = &mut out[start..];
+    // Eight cells make as many bytes as a cell has bits.
+    match bits {
+        2 => pack_by::<2>(cells, map, packed),
+        4 => pack_by::<4>(cells, map, packed),
+        8 => pack_by::<8>(cells, map, packed),
+        _ => {}
     }
 }
 
-fn pack_word(word: &[u8; 8], map: &[u8; 256], bits: u8) -> [u8; 8] {
-    let mapped = word.map(|cell| map[usize::from(cell)]);
-    if bits == 8 {
-        return mapped;
+/// Tables repeat themselves: a word of eight cells that is the same as the one before is not worked out again.
+fn pack_by<const BITS: usize>(cells: &[u8], map: &[u8; 256], packed: &mut [u8]) {
+    let word_of =
+        |cells: &[u8]| cells.iter().rev().fold(0u64, |w, &c| w << (BITS % 64) | u64::from(map[usize::from(c)]));
+    let (words, rest) = cells.as_chunks::<8>();
+    let (packed, last) = packed.split_at_mut(words.len() * BITS);
+    let groups = packed.as_chunks_mut::<BITS>().0;
+    let (mut before, mut group) = ([0; 8], [0; BITS]);
+    group.copy_from_slice(&word_of(&before).to_le_bytes()[..BITS]);
+    for (word, place) in words.iter().zip(groups) {
+        if *word != before {
+            before = *word;
+            group.copy_from_slice(&word_of(word).to_le_bytes()[..BITS]);
+        }
+        *place = group;
     }
-    let packed = mapped.iter().rev().fold(0u64, |all, &cell| all << bits | u64::from(cell));
-    packed.to_le_bytes()
+    last.copy_from_slice(&word_of(rest).to_le_bytes()[..last.len()]);
 }
 
 /// One cell.
@@ -126,7 +121,7 @@ mod tests {
             let mut back = vec![99; cells.len()];
             unpack(&packed, bits, &mut back);
             let wanted: Vec<u8> = cells.iter().map(|&c| map[usize::from(c)]).collect();
-            prop_assert_eq!(&back, &wanted);
+            prop_assert!(back == wanted);
             for (i, &cell) in wanted.iter().enumerate() {
                 prop_assert_eq!(get(&packed, bits, i), Some(cell));
             }

@@ -216,7 +216,7 @@ impl TableSet {
         if size != info.bytes {
             return damaged(format!("it has {size} bytes, {} by the manifest", info.bytes));
         }
-        let shard = Shard::open(source, table, &key)?;
+        let shard = Shard::open_in(&self.source.place(), source, table, &key)?;
         let spec = shard.spec();
         let is = (spec.rules, spec.metric, spec.number, spec.first_slice, spec.cells.len());
         if is != (self.rules, metric, info.number, info.first_slice, info.slices as usize) {

@@ -19,6 +19,7 @@ const BATCH: u64 = 1 << 20;
 
 /// A shard that is open for reading: its head is in memory, its blocks are read when they are asked for.
 pub struct Shard {
+    place: String,
     table: TableName,
     key: String,
     source: Arc<dyn ReadAt>,
@@ -59,7 +60,17 @@ impl Shard {
     /// # Errors
     /// [`TableError::Damaged`], [`TableError::Io`].
     pub fn open(source: Arc<dyn ReadAt>, table: &TableName, key: &str) -> Result<Self, TableError> {
-        let io = |e| read_error(table, key, e, 0, None);
+        Self::open_in("the source that was given", source, table, key)
+    }
+
+    /// The same with the words for where the shard is.
+    pub(crate) fn open_in(
+        place: &str,
+        source: Arc<dyn ReadAt>,
+        table: &TableName,
+        key: &str,
+    ) -> Result<Self, TableError> {
+        let io = |e| read_error(place, table, key, e, 0, None);
         let damaged = |flaw: Flaw| damaged(table, key, flaw.offset, None, flaw.what);
         let len = source.size().map_err(io)?;
         let mut bytes = vec![0; len.min(FIRST_READ) as usize];
@@ -87,7 +98,15 @@ impl Shard {
                 }
             },
         };
-        Ok(Self { table: table.clone(), key: key.to_owned(), source, head, head_len, dictionary })
+        Ok(Self {
+            place: place.to_owned(),
+            table: table.clone(),
+            key: key.to_owned(),
+            source,
+            head,
+            head_len,
+            dictionary,
+        })
     }
 
     /// What the shard says that it holds. How it was written (`block_cells`, `level`,
@@ -127,7 +146,7 @@ impl Shard {
     pub fn verify(&self, info: &ShardInfo) -> Result<Verified, TableError> {
         let mut hasher = blake3::Hasher::new();
         let mut head = vec![0; self.head_len as usize];
-        self.source.read_at(0, &mut head).map_err(|e| read_error(&self.table, &self.key, e, 0, None))?;
+        self.source.read_at(0, &mut head).map_err(|e| self.read_error(e, 0, None))?;
         hasher.update(&head);
         let mut verified = Verified { shards: 1, bytes: self.head.len, ..Verified::default() };
         self.each(0..self.head.blocks.len(), &mut |bytes| _ = hasher.update(bytes), &mut |entry, _| {
@@ -193,7 +212,7 @@ impl Shard {
             let len: u64 = entries[next..end].iter().map(|e| u64::from(e.len)).sum();
             bytes.resize(len as usize, 0);
             let read = self.source.read_at(start, &mut bytes);
-            read.map_err(|e| read_error(&self.table, &self.key, e, start, Some(next as u32)))?;
+            read.map_err(|e| self.read_error(e, start, Some(next as u32)))?;
             raw(&bytes);
             let mut rest = &bytes[..];
             for (number, entry) in entries.iter().enumerate().take(end).skip(next) {
@@ -217,6 +236,10 @@ impl Shard {
         Decoded::decode(stored, entry.cells as usize, self.dictionary.as_ref(), zstd, old)
     }
 
+    fn read_error(&self, source: io::Error, offset: u64, block: Option<u32>) -> TableError {
+        read_error(&self.place, &self.table, &self.key, source, offset, block)
+    }
+
     fn no_cell(&self, side: Side, slice: u32, index: u32) -> TableError {
         TableError::NoSuchCell { table: self.table.clone(), cell: canju_retro::Cell { slice, index, side } }
     }
@@ -227,9 +250,16 @@ fn damaged(table: &TableName, key: &str, offset: u64, block: Option<u32>, what: 
 }
 
 /// A file that ends early has been cut short; everything else lies in the device.
-fn read_error(table: &TableName, key: &str, source: io::Error, offset: u64, block: Option<u32>) -> TableError {
+fn read_error(
+    place: &str,
+    table: &TableName,
+    key: &str,
+    source: io::Error,
+    offset: u64,
+    block: Option<u32>,
+) -> TableError {
     match source.kind() {
         io::ErrorKind::UnexpectedEof => damaged(table, key, offset, block, "the file ends here".to_owned()),
-        _ => TableError::Io { key: key.to_owned(), place: "its source".to_owned(), source },
+        _ => TableError::Io { key: key.to_owned(), place: place.to_owned(), source },
     }
 }

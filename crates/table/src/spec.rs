@@ -51,7 +51,7 @@ impl ShardSpec {
             number,
             first_slice: run.start,
             cells: slices.iter().map(|s| s.cells).collect(),
-            row: 1,
+            row: shape.row,
             block_cells: BLOCK_CELLS,
             level: DEFAULT_LEVEL,
             dictionary: false,

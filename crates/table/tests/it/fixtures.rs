@@ -104,6 +104,7 @@ pub fn shape(cells: &[u32], runs: &[u32]) -> Shape {
     Shape {
         slices,
         runs: runs.collect(),
+        row: 1,
         positions: 2 * cells.iter().map(|&c| u64::from(c)).sum::<u64>(),
         set_bytes: 0,
     }
