@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use canju_retro::Game;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio_stream::wrappers::TcpListenerStream;
 use tonic::Status;
 use tonic::transport::Server;
 
 use crate::commit::commit;
+use crate::listen::incoming;
 use crate::usage::usage;
 use crate::wire::command::Kind as Tell;
 use crate::wire::jobs_server::JobsServer;
@@ -113,7 +113,7 @@ impl Coordinator {
             .http2_keepalive_interval(Some(Duration::from_secs(10)))
             .add_service(MembershipServer::from_arc(Arc::clone(&office)))
             .add_service(JobsServer::from_arc(Arc::clone(&office)))
-            .serve_with_incoming_shutdown(TcpListenerStream::new(listener), async {
+            .serve_with_incoming_shutdown(incoming(listener), async {
                 let _ = stopped.await;
             });
         let mut server = tokio::spawn(server);

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use tokio::net::TcpListener;
+use tonic::transport::server::TcpIncoming;
 
 use crate::ClusterError;
 
@@ -24,4 +25,9 @@ pub async fn listen(address: SocketAddr, insecure_network: bool) -> Result<TcpLi
         tracing::warn!(%address, "open to the network without encryption or authentication");
     }
     TcpListener::bind(address).await.map_err(|source| ClusterError::Listen { address: address.to_string(), source })
+}
+
+/// The connections that come in. Short messages go out at once: a barrier waits for each of them.
+pub(crate) fn incoming(listener: TcpListener) -> TcpIncoming {
+    TcpIncoming::from(listener).with_nodelay(Some(true))
 }

@@ -65,6 +65,7 @@ impl Office {
     async fn listen_to(self: Arc<Self>, member: MemberId, mut reports: Streaming<wire::Report>) {
         let reason = loop {
             match reports.message().await {
+                Ok(Some(wire::Report { kind: Some(Said::Leaving(leaving)), .. })) => break leaving.reason,
                 Ok(Some(report)) => {
                     if let Err(error) = self.with(|conductor, now| conductor.report(now, member, report)) {
                         break error.line();

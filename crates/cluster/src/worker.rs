@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use canju_retro::Game;
 use tokio::net::TcpListener;
-use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Server;
 
 use crate::exchange::{Inboxes, Post};
 use crate::session::{End, Session};
+use crate::listen::incoming;
 use crate::{Buckets, ClusterError, Pool, listen};
 
 /// How a worker is set up.
@@ -91,7 +91,7 @@ impl Worker {
             .initial_stream_window_size(2 << 20)
             .initial_connection_window_size(8 << 20)
             .add_service(site.inboxes.service())
-            .serve_with_incoming(TcpListenerStream::new(listener));
+            .serve_with_incoming(incoming(listener));
         let mut server = pin!(server);
         let mut shutdown = pin!(shutdown);
         let mut wait = site.settings.retry;

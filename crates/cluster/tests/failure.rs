@@ -1,0 +1,245 @@
+//! What goes wrong ends jobs with an error that names it, leaves nothing that looks finished, and does
+//! not stand in the way of a second try.
+
+mod town;
+mod toy;
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use canju_cluster::{Bucket, Buckets, ClusterError, Folders, wire};
+use canju_store::{ETag, Key, Object, ObjectInfo, Store, StoreError};
+use town::{Town, files, settings};
+use toy::Toy;
+
+/// A store that fails after so many writes.
+#[derive(Debug)]
+struct Failing {
+    inner: Arc<dyn Store>,
+    left: Arc<AtomicI64>,
+}
+
+impl Failing {
+    fn spend(&self, key: &Key) -> Result<(), StoreError> {
+        if self.left.fetch_sub(1, Ordering::SeqCst) > 0 {
+            return Ok(());
+        }
+        let source = std::io::ErrorKind::StorageFull.into();
+        Err(StoreError::Full { what: key.to_string(), place: self.place(), source })
+    }
+}
+
+#[async_trait]
+impl Store for Failing {
+    fn place(&self) -> String {
+        "the small store".into()
+    }
+    async fn get(&self, key: &Key) -> Result<Object, StoreError> {
+        self.inner.get(key).await
+    }
+    async fn get_range(&self, key: &Key, range: Range<u64>) -> Result<Bytes, StoreError> {
+        self.inner.get_range(key, range).await
+    }
+    async fn head(&self, key: &Key) -> Result<ObjectInfo, StoreError> {
+        self.inner.head(key).await
+    }
+    async fn put(&self, key: &Key, bytes: Bytes) -> Result<ETag, StoreError> {
+        self.spend(key)?;
+        self.inner.put(key, bytes).await
+    }
+    async fn put_if_absent(&self, key: &Key, bytes: Bytes) -> Result<ETag, StoreError> {
+        self.spend(key)?;
+        self.inner.put_if_absent(key, bytes).await
+    }
+    async fn put_if_match(&self, key: &Key, bytes: Bytes, expected: &ETag) -> Result<ETag, StoreError> {
+        self.spend(key)?;
+        self.inner.put_if_match(key, bytes, expected).await
+    }
+    async fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        self.inner.delete(key).await
+    }
+    async fn list(&self, prefix: &str) -> Result<Vec<ObjectInfo>, StoreError> {
+        self.inner.list(prefix).await
+    }
+}
+
+#[derive(Clone)]
+struct FailingFolders(Arc<AtomicI64>);
+
+#[async_trait]
+impl Buckets for FailingFolders {
+    async fn open(&self, location: &str) -> Result<Bucket, ClusterError> {
+        let Bucket { store, source } = Folders.open(location).await?;
+        Ok(Bucket { store: Arc::new(Failing { inner: store, left: Arc::clone(&self.0) }), source })
+    }
+}
+
+fn manifests(store: &Path) -> usize {
+    files(store).keys().filter(|name| name.ends_with("manifest.json")).count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_store_fails_the_job_and_a_second_try_goes_on() {
+    let whole = tempfile::tempdir().unwrap();
+    let (town, _hands) = Town::with(Arc::new(Toy::default()), whole.path(), 2).await;
+    assert_eq!(town.build(&["T4"], &["dtm"]).await.state(), wire::JobState::Done);
+
+    let store = tempfile::tempdir().unwrap();
+    let mut builds = 0;
+    // A few more writes each time: failures fall on shards and on manifests.
+    for writes in (4..).step_by(3) {
+        let left = Arc::new(AtomicI64::new(writes));
+        let buckets = FailingFolders(left);
+        let mut settings = settings(store.path());
+        settings.conductor.min_workers = 2;
+        let game: Arc<Toy> = Arc::default();
+        let town = Town::found(game.clone(), &buckets, settings).await;
+        let mut hands = Vec::new();
+        for name in ["a", "b"] {
+            hands.push(town.hire(game.clone(), Arc::new(buckets.clone()), name, 0).await);
+        }
+        let before = manifests(store.path());
+        let job = town.build(&["T4"], &["dtm"]).await;
+        assert_eq!(job.present as usize, before, "what is committed is not built again");
+        builds += 1;
+        if job.state() == wire::JobState::Done {
+            break;
+        }
+        assert_eq!(job.state(), wire::JobState::Failed);
+        assert!(job.error.contains("no room left") && job.error.contains("could not be built"), "{}", job.error);
+        assert!(manifests(store.path()) < 4);
+    }
+    assert!(builds > 2);
+    assert_eq!(files(store.path()), files(whole.path()));
+}
+
+/// Waits until so many parts stand at the gate.
+async fn at_the_gate(game: &Toy, parts: u32) {
+    while game.waiting.load(Ordering::SeqCst) < parts {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+fn held(ply: u16) -> Arc<Toy> {
+    Arc::new(Toy { hold: Some(("T3", ply)), ..Toy::default() })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_dies_is_named_and_the_others_go_on() {
+    let store = tempfile::tempdir().unwrap();
+    let game = held(4);
+    let (town, mut hands) = Town::with(game.clone(), store.path(), 3).await;
+    let job = town.submit(&["T3"], &["dtm"]).await.unwrap();
+    at_the_gate(&game, 3).await;
+    hands.remove(1).kill();
+    let end = tokio::time::timeout(Duration::from_secs(20), town.end_of(&job.id)).await.unwrap();
+    assert_eq!(end.state(), wire::JobState::Failed);
+    assert!(end.error.contains("T3 (dtm)") && end.error.contains("worker w1"), "{}", end.error);
+    assert_eq!(manifests(store.path()), 2);
+    game.gate.store(true, Ordering::SeqCst);
+    // A new worker takes the place; what was committed stays.
+    let _hand = town.hire(game.clone(), Arc::new(Folders), "w3", 0).await;
+    while town.client().await.status().await.unwrap().workers.len() < 3 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let end = town.build(&["T3"], &["dtm"]).await;
+    assert_eq!((end.state(), end.present, end.done), (wire::JobState::Done, 2, 1), "{}", end.error);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_leaves_while_it_has_a_part_fails_the_job() {
+    let store = tempfile::tempdir().unwrap();
+    let game = held(2);
+    let (town, mut hands) = Town::with(game.clone(), store.path(), 2).await;
+    let job = town.submit(&["T3"], &["dtm"]).await.unwrap();
+    at_the_gate(&game, 2).await;
+    hands.remove(0).leave().await;
+    let end = town.end_of(&job.id).await;
+    assert!(end.error.contains("worker w0") && end.error.contains("told to stop"), "{}", end.error);
+    game.gate.store(true, Ordering::SeqCst);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_and_panics_of_a_part_are_named() {
+    for (toy, words) in [
+        (Toy { fail: Some(("T2", 3)), ..Toy::default() }, "a test wants it so"),
+        (Toy { panic: Some(("T2", 3)), ..Toy::default() }, "a test wants a panic"),
+        (Toy { panic: Some(("T1", 1)), ..Toy::default() }, "a test wants a panic"),
+    ] {
+        let store = tempfile::tempdir().unwrap();
+        let (town, _hands) = Town::with(Arc::new(toy), store.path(), 2).await;
+        let job = town.build(&["T3"], &["dtm"]).await;
+        assert_eq!(job.state(), wire::JobState::Failed);
+        assert!(job.error.contains(words) && job.error.contains("worker w"), "{}", job.error);
+        let status = town.client().await.status().await.unwrap();
+        assert!(status.workers.iter().all(|w| w.tables.is_empty()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_silent_worker_is_given_up() {
+    let store = tempfile::tempdir().unwrap();
+    let mut settings = settings(store.path());
+    settings.conductor.patience = Duration::from_millis(600);
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings).await;
+    // A worker that joins, takes work, and says nothing more.
+    let mut client = wire::membership_client::MembershipClient::connect(town.url.clone()).await.unwrap();
+    let (line, reports) = tokio::sync::mpsc::channel(4);
+    let hello = wire::Hello { name: "mute".into(), version: canju_cluster::VERSION.into(), ..wire::Hello::default() };
+    line.send(wire::Report { epoch: 0, kind: Some(wire::report::Kind::Hello(hello)) }).await.unwrap();
+    let mut commands =
+        client.attend(tokio_stream::wrappers::ReceiverStream::new(reports)).await.unwrap().into_inner();
+    let Some(wire::command::Kind::Welcome(welcome)) = commands.message().await.unwrap().unwrap().kind else { panic!() };
+    let ready = wire::Report { epoch: welcome.epoch, kind: Some(wire::report::Kind::Ready(wire::Ready {})) };
+    line.send(ready).await.unwrap();
+    let job = town.build(&["T1"], &["dtm"]).await;
+    assert!(job.error.contains("worker mute") && job.error.contains("no heartbeat"), "{}", job.error);
+    while let Ok(Some(command)) = commands.message().await {
+        if let Some(wire::command::Kind::Goodbye(goodbye)) = command.kind {
+            assert!(goodbye.rejoin);
+        }
+    }
+    // A word of the old membership is worth nothing now.
+    let _ = line.send(wire::Report { epoch: welcome.epoch, kind: Some(wire::report::Kind::Ready(wire::Ready {})) }).await;
+    assert!(town.client().await.status().await.unwrap().workers.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_survives_its_coordinator() {
+    let store = tempfile::tempdir().unwrap();
+    let game: Arc<Toy> = Arc::default();
+    let first = Town::found(game.clone(), &Folders, settings(store.path())).await;
+    let address = first.url.trim_start_matches("http://").parse().unwrap();
+    let _hand = first.hire(game.clone(), Arc::new(Folders), "w", 0).await;
+    assert_eq!(first.build(&["T2"], &["dtm"]).await.state(), wire::JobState::Done);
+    first.close().await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let mut again = settings(store.path());
+    again.listen = address;
+    let second = Town::found(game, &Folders, again).await;
+    let job = second.build(&["T3"], &["dtm"]).await;
+    assert_eq!((job.state(), job.present, job.done), (wire::JobState::Done, 2, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_with_another_store_is_turned_away() {
+    /// Opens another folder than it is told.
+    struct Elsewhere(tempfile::TempDir);
+    #[async_trait]
+    impl Buckets for Elsewhere {
+        async fn open(&self, _: &str) -> Result<Bucket, ClusterError> {
+            Folders.open(&self.0.path().display().to_string()).await
+        }
+    }
+    let store = tempfile::tempdir().unwrap();
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings(store.path())).await;
+    let elsewhere = Arc::new(Elsewhere(tempfile::tempdir().unwrap()));
+    let hand = town.hire(Arc::new(Toy::default()), elsewhere, "lost", 0).await;
+    let error = hand.task.await.unwrap().unwrap_err().line();
+    assert!(error.contains("is not the coordinator's store"), "{error}");
+}

@@ -1,0 +1,121 @@
+//! What users ask for: jobs that meet, jobs that end early, and what is refused.
+
+mod town;
+mod toy;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use canju_cluster::{Client, ClusterError, Coordinator, Folders, wire};
+use town::{Town, files, settings};
+use toy::Toy;
+
+async fn at_the_gate(game: &Toy, parts: u32) {
+    while game.waiting.load(Ordering::SeqCst) < parts {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_jobs_build_a_table_once() {
+    let store = tempfile::tempdir().unwrap();
+    let game = Arc::new(Toy { hold: Some(("T2", 1)), ..Toy::default() });
+    let (town, _hands) = Town::with(game.clone(), store.path(), 2).await;
+    let first = town.submit(&["T3"], &["dtm"]).await.unwrap();
+    at_the_gate(&game, 1).await;
+    let second = town.submit(&["T4"], &["dtm"]).await.unwrap();
+    game.gate.store(true, Ordering::SeqCst);
+    let (first, second) = (town.end_of(&first.id).await, town.end_of(&second.id).await);
+    assert_eq!((first.state(), first.done), (wire::JobState::Done, 3));
+    assert_eq!((second.state(), second.done + second.present), (wire::JobState::Done, 4));
+    let prepared = game.prepared.lock().unwrap();
+    // Tables with one run have one part, the others one on each worker.
+    let parts: Vec<_> = prepared.iter().map(|(name, &n)| (name.as_str(), n)).collect();
+    assert_eq!(parts, [("T1 dtm", 1), ("T2 dtm", 2), ("T3 dtm", 2), ("T4 dtm", 2)]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_can_be_cancelled() {
+    let store = tempfile::tempdir().unwrap();
+    let game = Arc::new(Toy { hold: Some(("T3", 3)), ..Toy::default() });
+    let (town, _hands) = Town::with(game.clone(), store.path(), 2).await;
+    let job = town.submit(&["T5"], &["dtm", "dtc"]).await.unwrap();
+    let other = town.submit(&["T2"], &["dtc"]).await.unwrap();
+    at_the_gate(&game, 2).await;
+    let mut client = town.client().await;
+    let running = client.status().await.unwrap();
+    assert_eq!(running.jobs[0].running[0].table, "T3");
+    assert_eq!(running.workers.iter().filter(|w| w.tables == ["T3"]).count(), 2);
+    assert_eq!(client.cancel(&job.id).await.unwrap().state(), wire::JobState::Cancelled);
+    assert_eq!(town.end_of(&job.id).await.state(), wire::JobState::Cancelled);
+    assert_eq!(town.end_of(&other.id).await.state(), wire::JobState::Done);
+    game.gate.store(true, Ordering::SeqCst);
+    // The workers are free again.
+    let end = town.build(&["T3"], &["dtm"]).await;
+    assert_eq!((end.state(), end.present), (wire::JobState::Done, 2), "{}", end.error);
+    assert_eq!(client.jobs().await.unwrap().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_requests_are_answered_with_what_is_wrong() {
+    let store = tempfile::tempdir().unwrap();
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings(store.path())).await;
+    let refused = |result: Result<wire::Job, ClusterError>| result.unwrap_err().line();
+    assert!(refused(town.submit(&["X9"], &["dtm"]).await).contains("\"X9\" names no endgame"));
+    assert!(refused(town.submit(&["T1"], &["dtx"]).await).contains("unknown metric \"dtx\""));
+    assert!(refused(town.submit(&[], &["dtm"]).await).contains("no endgame is given"));
+    assert!(refused(town.submit(&["T1"], &[]).await).contains("no metric is given"));
+    let mut client = town.client().await;
+    for job in ["j77", "../etc", ""] {
+        assert!(client.cancel(job).await.unwrap_err().line().contains("there is no job"));
+        assert!(client.watch(job).await.unwrap_err().line().contains("there is no job"));
+    }
+    let nobody = Client::connect("http://127.0.0.1:1").await.unwrap_err().line();
+    assert!(nobody.contains("cannot reach the coordinator at http://127.0.0.1:1"), "{nobody}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn addresses_and_stores_that_cannot_be_used_are_refused() {
+    let store = tempfile::tempdir().unwrap();
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings(store.path())).await;
+    let bind = async |change: &dyn Fn(&mut canju_cluster::CoordinatorSettings)| {
+        let mut settings = settings(store.path());
+        change(&mut settings);
+        Coordinator::bind(Arc::new(Toy::default()), &Folders, settings).await.err().unwrap().line()
+    };
+    let taken = town.url.trim_start_matches("http://").parse().unwrap();
+    assert!(bind(&|s| s.listen = taken).await.contains("choose another address or port"));
+    assert!(bind(&|s| s.listen = ([0, 0, 0, 0], 0).into()).await.contains("--insecure-network"));
+    let file = store.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    assert!(bind(&|s| s.store = file.display().to_string()).await.contains("refuses"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tables_go_only_where_they_fit() {
+    let store = tempfile::tempdir().unwrap();
+    let whole = tempfile::tempdir().unwrap();
+    let game: Arc<Toy> = Arc::default();
+    // Never cut by size: only where it does not fit otherwise.
+    let mut roomy = settings(store.path());
+    roomy.conductor.cut_from = u64::MAX;
+    roomy.conductor.min_workers = 2;
+    let town = Town::found(game.clone(), &Folders, roomy).await;
+    let mut hands = vec![];
+    for name in ["a", "b"] {
+        hands.push(town.hire(game.clone(), Arc::new(Folders), name, 24_000).await);
+    }
+    let job = town.build(&["T4"], &["dtm"]).await;
+    assert_eq!(job.state(), wire::JobState::Done, "{}", job.error);
+    let workers: Vec<u32> = job.built.iter().map(|b| b.workers).collect();
+    assert_eq!(workers, [1, 1, 1, 2]);
+    let job = town.build(&["T9"], &["dtm"]).await;
+    assert_eq!(job.state(), wire::JobState::Failed);
+    assert!(job.error.contains("does not fit") && job.error.contains("workers of this size"), "{}", job.error);
+    let (alone, _hand) = Town::with(game, whole.path(), 1).await;
+    alone.build(&["T4"], &["dtm"]).await;
+    for (name, bytes) in files(whole.path()) {
+        assert_eq!(files(store.path()).get(&name), Some(&bytes), "{name}");
+    }
+}
