@@ -171,7 +171,8 @@ impl Index {
         runs.push(start..slices.len() as u32);
         let words: usize = (0..self.slices()).map(|s| self.words(s)).sum();
         let placements = self.forts[0].len() * self.forts[1].len() * self.attackers.len() * self.row();
-        Shape { slices, runs, positions: 2 * placements as u64, set_bytes: words as u64 * 4 * 16 }
+        let row = self.row() as u32;
+        Shape { slices, runs, row, positions: 2 * placements as u64, set_bytes: words as u64 * 4 * 16 }
     }
 
     /// The cell of a position whose material is this index's, Red first.

@@ -97,6 +97,8 @@ pub struct Shape {
     /// Runs of neighbouring slices that together cover all, in order. A run becomes one shard of
     /// each metric and is assigned as a whole; it depends on nothing but the table.
     pub runs: Vec<Range<u32>>,
+    /// Cells that belong together: a slice is a whole number of rows, and blocks of a finished table end with one.
+    pub row: u32,
     /// Positions of the full board's index, symmetric ones counted apart, both sides to move together.
     pub positions: u64,
     /// Bytes that the sets of all slices take while the table is solved.

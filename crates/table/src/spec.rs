@@ -6,7 +6,9 @@ use canju_retro::{Metric, Rules, Shape, TableName};
 use serde::{Deserialize, Serialize};
 
 /// The zstd level that shards are written with unless told otherwise. `benches/codec.rs` shows what it costs.
-pub const DEFAULT_LEVEL: i32 = 3;
+///
+/// Level 3 makes KNPKP 1 % smaller in a quarter more time, level 9 makes it 6 % smaller in five times the time.
+pub const DEFAULT_LEVEL: i32 = 1;
 /// Most cells of a block as this crate writes them. `benches/codec.rs` shows what it costs.
 pub const BLOCK_CELLS: u32 = 1 << 18;
 /// Most cells of a block that a reader must take.
