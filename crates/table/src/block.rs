@@ -1,5 +1,6 @@
 //! The bytes of one block, from cells and back.
 
+use std::io;
 use std::ops::Range;
 
 use canju_retro::{Code, SliceCodes};
@@ -109,7 +110,7 @@ impl<'a> Cutter<'a> {
         let mut out = vec![bits, PLAIN, (palette.codes().len() - 1) as u8];
         palette.write(&mut out);
         if compressor.packed.len() >= COMPRESS_FROM {
-            let frame = compressor.zstd.compress(&compressor.packed).map_err(EncodeError::Zstd)?;
+            let frame = compressor.compress().map_err(EncodeError::Zstd)?;
             if frame.len() < compressor.packed.len() {
                 out[1] = ZSTD;
                 out.extend_from_slice(&frame);
@@ -175,6 +176,7 @@ impl Seen {
 
 /// What one thread needs to compress blocks.
 pub(crate) struct BlockCompressor<'a> {
+    dictionary: &'a Dictionary,
     zstd: Compressor<'a>,
     packed: Vec<u8>,
 }
@@ -182,7 +184,16 @@ pub(crate) struct BlockCompressor<'a> {
 impl<'a> BlockCompressor<'a> {
     pub(crate) fn new(dictionary: &'a Dictionary) -> Result<Self, EncodeError> {
         let zstd = dictionary.compressor().map_err(EncodeError::Zstd)?;
-        Ok(Self { zstd, packed: Vec::new() })
+        Ok(Self { dictionary, zstd, packed: Vec::new() })
+    }
+
+    /// The packed cells as a frame, which depends on nothing that was compressed before.
+    fn compress(&mut self) -> io::Result<Vec<u8>> {
+        // From level 5 on zstd salts its hashes by what the context has done: there each block gets a fresh one.
+        if self.dictionary.level() > 4 {
+            self.zstd = self.dictionary.compressor()?;
+        }
+        self.zstd.compress(&self.packed)
     }
 }
 

@@ -87,10 +87,11 @@ fn the_palette_given_does_not_matter() {
 
 #[test]
 fn threads_do_not_matter() {
-    let given: Vec<_> = (0..6).map(|i| slice(&cells(i, 300_000, 40 + 100 * i as u32, 20))).collect();
+    let given: Vec<_> = (0..6).map(|i| slice(&cells(i, 300_000, 40 + 40 * i as u32, 20))).collect();
     for level in [1, 3, 5, 9] {
         for dictionary in [false, true] {
-            let spec = ShardSpec { level, dictionary, block_cells: 1 << 14, ..spec(&[300_000; 3]) };
+            let block_cells = if dictionary { 1 << 14 } else { 1 << 16 };
+            let spec = ShardSpec { level, dictionary, block_cells, ..spec(&[300_000; 3]) };
             let shards: Vec<_> = [1, 2, 5]
                 .map(|threads| {
                     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
