@@ -1,0 +1,39 @@
+//! How play goes on when both sides do their best.
+
+use canju_retro::Metric;
+use canju_xiangqi::{Move, Position};
+
+use crate::{ProbeError, Prober, Wdl};
+
+impl Prober {
+    /// The moves to mate or stalemate, or the first `limit` of them: the winner takes the shortest way by the
+    /// metric, the loser the longest. By the distance to conversion the count starts anew after each capture.
+    ///
+    /// # Errors
+    /// [`ProbeError::Draw`] where nobody wins; [`ProbeError::NoDistances`] for a metric without; as [`Prober::probe`]
+    /// for each position of the line, and [`canju_table::TableError::Missing`] where a table lacks the metric.
+    pub fn main_line(&self, position: &Position, metric: Metric, limit: usize) -> Result<Vec<Move>, ProbeError> {
+        if metric == Metric::Wdl {
+            return Err(ProbeError::NoDistances(metric));
+        }
+        let mut board = *position;
+        let mut line = Vec::new();
+        loop {
+            let value = self.probe(&board)?;
+            if value.outcome == Wdl::Draw {
+                return Err(ProbeError::Draw { fen: board.to_fen() });
+            }
+            if value.distance(metric).is_none() {
+                return Err(self.missing(&self.table_of(&board)?, Some(metric)));
+            }
+            if line.len() == limit {
+                return Ok(line);
+            }
+            let Some(&(best, _)) = self.ranked(&board, metric)?.first() else {
+                return Ok(line);
+            };
+            line.push(best);
+            board = board.play(best);
+        }
+    }
+}

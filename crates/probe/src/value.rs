@@ -1,0 +1,124 @@
+//! What the tables say of a position.
+
+use std::cmp::Reverse;
+
+use canju_retro::{Metric, Outcome};
+
+/// Win, draw or loss for the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Wdl {
+    /// The side to move wins.
+    Win,
+    /// Neither side can force a win.
+    Draw,
+    /// The side to move loses.
+    Loss,
+}
+
+impl Wdl {
+    /// The same for the other side.
+    #[must_use]
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Win => Self::Loss,
+            Self::Draw => Self::Draw,
+            Self::Loss => Self::Win,
+        }
+    }
+
+    /// `win`, `draw` or `loss`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Win => "win",
+            Self::Draw => "draw",
+            Self::Loss => "loss",
+        }
+    }
+}
+
+impl From<Outcome> for Wdl {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Win(_) => Self::Win,
+            Outcome::Draw => Self::Draw,
+            Outcome::Loss(_) => Self::Loss,
+        }
+    }
+}
+
+/// The value of a position for the side to move. A draw has no distances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Value {
+    /// Who wins.
+    pub outcome: Wdl,
+    /// Plies to mate, where the table holds them.
+    pub dtm: Option<u16>,
+    /// Plies to the winner's first capture or to mate, where the table holds them.
+    pub dtc: Option<u16>,
+}
+
+impl Value {
+    /// The plies that a metric counts.
+    #[must_use]
+    pub const fn distance(&self, metric: Metric) -> Option<u16> {
+        match metric {
+            Metric::Wdl => None,
+            Metric::Dtm => self.dtm,
+            Metric::Dtc => self.dtc,
+        }
+    }
+
+    /// The value of the move that led here, for who made it.
+    ///
+    /// A capture converts at once: won, it counts one ply to the conversion; lost, it does not delay the loss.
+    pub(crate) fn of_move(self, capture: bool) -> Self {
+        let outcome = self.outcome.opposite();
+        let one_more = |plies: Option<u16>| plies.map(|p| p.saturating_add(1));
+        let dtc = match (capture, outcome) {
+            (_, Wdl::Draw) => None,
+            (true, Wdl::Win) => Some(1),
+            (true, Wdl::Loss) => Some(0),
+            (false, _) => one_more(self.dtc),
+        };
+        Self { outcome, dtm: one_more(self.dtm), dtc }
+    }
+
+    /// Better values are less: fast wins, slow wins, draws, slow losses, fast losses.
+    pub(crate) fn rank(&self, first: Metric) -> (u8, [u16; 2], Reverse<[u16; 2]>) {
+        let second = if first == Metric::Dtm { Metric::Dtc } else { Metric::Dtm };
+        let plies = [first, second].map(|m| self.distance(m).unwrap_or_default());
+        match self.outcome {
+            Wdl::Win => (0, plies, Reverse([0; 2])),
+            Wdl::Draw => (1, [0; 2], Reverse([0; 2])),
+            Wdl::Loss => (2, [0; 2], Reverse(plies)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fast_wins_come_first_and_slow_losses_before_fast_ones() {
+        let value = |outcome, dtm| Value { outcome, dtm, dtc: None };
+        let best_first = [
+            value(Wdl::Win, Some(3)),
+            value(Wdl::Win, Some(9)),
+            value(Wdl::Draw, None),
+            value(Wdl::Loss, Some(8)),
+            value(Wdl::Loss, Some(2)),
+        ];
+        assert!(best_first.is_sorted_by_key(|v| v.rank(Metric::Dtm)));
+    }
+
+    #[test]
+    fn a_capture_converts_at_once() {
+        let after = Value { outcome: Wdl::Loss, dtm: Some(6), dtc: Some(4) };
+        assert_eq!(after.of_move(true), Value { outcome: Wdl::Win, dtm: Some(7), dtc: Some(1) });
+        assert_eq!(after.of_move(false), Value { outcome: Wdl::Win, dtm: Some(7), dtc: Some(5) });
+        let after = Value { outcome: Wdl::Win, dtm: Some(5), dtc: Some(5) };
+        assert_eq!(after.of_move(true), Value { outcome: Wdl::Loss, dtm: Some(6), dtc: Some(0) });
+    }
+}
