@@ -1,2 +1,89 @@
-//! The canju command.
-fn main() {}
+//! The canju command: asks finished tables about positions, counts, and checks them.
+
+mod arguments;
+mod failure;
+mod line;
+mod list;
+mod probe;
+mod stats;
+mod tables;
+mod verify;
+mod words;
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use tracing_subscriber::EnvFilter;
+
+use arguments::{Arguments, Command, LogFormat};
+
+/// Something asked for was found to be wrong; it has been told.
+const WRONG: u8 = 1;
+/// What was asked for could not be done.
+const FAILED: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if !error.use_stderr() => {
+            // Help and version. Who closes the pipe has read enough.
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprintln!("{}", failure::of_arguments(&error));
+            return ExitCode::from(FAILED);
+        }
+    };
+    if let Err(error) = start_log(&arguments) {
+        eprintln!("{}", failure::line(&error));
+        return ExitCode::from(FAILED);
+    }
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let done = run(&arguments.command, &mut out).and_then(|code| {
+        out.flush()?;
+        Ok(code)
+    });
+    match done {
+        Ok(code) => code,
+        Err(error) if failure::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = out.flush();
+            eprintln!("{}", failure::line(&error));
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn run(command: &Command, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Probe(asked) => probe::run(asked, out)?,
+        Command::Line(asked) => line::run(asked, out)?,
+        Command::Stats(asked) => stats::run(asked, out)?,
+        Command::List(asked) => list::run(asked, out)?,
+        Command::Verify(asked) => {
+            if !verify::run(asked, out)? {
+                out.flush()?;
+                return Ok(ExitCode::from(WRONG));
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn start_log(arguments: &Arguments) -> anyhow::Result<()> {
+    let filter = match (&arguments.log, std::env::var("RUST_LOG")) {
+        (Some(given), _) => EnvFilter::try_new(given)
+            .map_err(|e| anyhow::anyhow!("--log {given}: {e}; give error, warn, info, debug or trace"))?,
+        (None, Ok(given)) => EnvFilter::try_new(&given)
+            .map_err(|e| anyhow::anyhow!("RUST_LOG={given}: {e}; give error, warn, info, debug or trace"))?,
+        (None, Err(_)) => EnvFilter::new("warn"),
+    };
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    match arguments.log_format {
+        LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).init(),
+        LogFormat::Json => log.json().init(),
+    }
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use canju_retro::{Metric, Rules};
+use canju_xiangqi::notation;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Asks finished xiangqi endgame tables about positions, counts, and checks them.
+#[derive(Debug, Parser)]
+#[command(name = "canju", version)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+    /// What to log to standard error: error, warn, info, debug or trace. RUST_LOG does the same.
+    #[arg(long, global = true, value_name = "FILTER")]
+    pub log: Option<String>,
+    /// How to log it.
+    #[arg(long, global = true, value_enum, default_value = "text")]
+    pub log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// The value of a position and of each legal move, best first.
+    Probe(ProbeArguments),
+    /// The moves to mate when both sides do their best.
+    Line(LineArguments),
+    /// How many positions of an endgame are won, drawn and lost, and the longest wins.
+    Stats(StatsArguments),
+    /// Checks the bytes of tables, and that every value follows from the values one move on.
+    Verify(VerifyArguments),
+    /// The tables that are there.
+    List(ListArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Tables {
+    /// The folder with the tables.
+    #[arg(long, value_name = "DIR", default_value = "./tables")]
+    pub tables: PathBuf,
+    /// The rules that the tables hold for.
+    #[arg(long, default_value = "plain")]
+    pub rules: Rules,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Asked {
+    /// The position: the board from Black's home rank down, and the side to move, w or b.
+    #[arg(required = true, value_name = "FEN")]
+    pub fen: Vec<String>,
+    #[command(flatten)]
+    pub tables: Tables,
+    /// How to write moves.
+    #[arg(long, value_enum, default_value = "coordinates")]
+    pub notation: Notation,
+    /// Write JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Notation {
+    /// h2e2
+    Coordinates,
+    /// C2.5
+    Wxf,
+    /// 炮二平五
+    Chinese,
+}
+
+impl From<Notation> for notation::Notation {
+    fn from(notation: Notation) -> Self {
+        match notation {
+            Notation::Coordinates => Self::Coordinates,
+            Notation::Wxf => Self::Wxf,
+            Notation::Chinese => Self::Chinese,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProbeArguments {
+    #[command(flatten)]
+    pub asked: Asked,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LineArguments {
+    #[command(flatten)]
+    pub asked: Asked,
+    /// What is counted: dtm or dtc. The table's distance to mate unless told otherwise, else to conversion.
+    #[arg(long)]
+    pub metric: Option<Metric>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatsArguments {
+    /// The endgame, such as KRKN; KNKR counts the same table from the other side.
+    pub name: String,
+    #[command(flatten)]
+    pub tables: Tables,
+    /// Write JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArguments {
+    /// The endgames, such as KRKN,KCPKA.
+    #[arg(required = true, value_delimiter = ',', value_name = "NAME")]
+    pub names: Vec<String>,
+    #[command(flatten)]
+    pub tables: Tables,
+    /// Check so many cells, drawn at random but the same in every run, instead of all.
+    #[arg(long, value_name = "N")]
+    pub sample: Option<u64>,
+    /// Threads to work with; one on each processor unless told otherwise.
+    #[arg(long, default_value_t = 0, value_name = "N", hide_default_value = true)]
+    pub threads: usize,
+    /// Memory for decoded slices, in MiB.
+    #[arg(long, default_value_t = 1024, value_name = "MIB")]
+    pub memory: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    #[command(flatten)]
+    pub tables: Tables,
+    /// Write JSON.
+    #[arg(long)]
+    pub json: bool,
+}

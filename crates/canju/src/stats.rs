@@ -1,0 +1,104 @@
+//! `canju stats`: what the manifest counts, with the sides in the order asked.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use anyhow::Context;
+use canju_retro::{Metric, Side};
+use canju_table::{LongestLine, Manifest, SideCounts};
+use canju_xiangqi::Position;
+use serde::Serialize;
+
+use crate::arguments::StatsArguments;
+use crate::tables::{self, Named};
+use crate::words::grouped;
+
+#[derive(Serialize)]
+struct Stats {
+    endgame: String,
+    rules: &'static str,
+    cells: u64,
+    sides: Sides,
+    longest: BTreeMap<&'static str, Option<Longest>>,
+}
+
+#[derive(Serialize)]
+struct Sides {
+    w: Counts,
+    b: Counts,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    win: u64,
+    draw: u64,
+    loss: u64,
+    illegal: u64,
+}
+
+#[derive(Serialize)]
+struct Longest {
+    plies: u16,
+    fen: String,
+}
+
+impl Counts {
+    fn of(side: &SideCounts) -> Self {
+        Self { win: side.win, draw: side.draw, loss: side.loss, illegal: side.illegal }
+    }
+}
+
+impl Stats {
+    fn new(named: Named, manifest: &Manifest) -> anyhow::Result<Self> {
+        let [w, b] = if named.swapped { [Side::Second, Side::First] } else { Side::BOTH };
+        let counts = |side| Counts::of(manifest.sides.of(side));
+        let mut longest = BTreeMap::new();
+        for (metric, entry) in manifest.metrics.iter().filter(|(metric, _)| **metric != Metric::Wdl) {
+            // Of equally long wins that of the first-named side.
+            let wins = [w, b].map(|side| entry.longest.of(side).win.as_ref());
+            let best = wins.into_iter().flatten().rev().max_by_key(|line| (line.order, line.plies));
+            let line = best.map(|line| Longest::new(line, named.swapped)).transpose()?;
+            longest.insert(metric.name(), line);
+        }
+        Ok(Self {
+            endgame: named.asked,
+            rules: manifest.rules.name(),
+            cells: manifest.sides.w.cells + manifest.sides.b.cells,
+            sides: Sides { w: counts(w), b: counts(b) },
+            longest,
+        })
+    }
+}
+
+impl Longest {
+    fn new(line: &LongestLine, swapped: bool) -> anyhow::Result<Self> {
+        let position = Position::from_fen(&line.fen)
+            .with_context(|| format!("the manifest has {} as its longest win, which is no position: build it again", line.fen))?;
+        let position = if swapped { position.flip() } else { position };
+        Ok(Self { plies: line.plies, fen: position.to_fen() })
+    }
+}
+
+pub(crate) fn run(arguments: &StatsArguments, out: &mut dyn Write) -> anyhow::Result<()> {
+    let named = tables::endgame(&arguments.name)?;
+    let prober = tables::open(&arguments.tables)?;
+    let manifest = prober.tables().manifest(&named.table)?;
+    let stats = Stats::new(named, &manifest)?;
+    if arguments.json {
+        writeln!(out, "{}", serde_json::to_string(&stats)?)?;
+        return Ok(());
+    }
+    writeln!(out, "{}, {} rules, {} positions", stats.endgame, stats.rules, grouped(stats.cells))?;
+    writeln!(out, "{:8}{:>18}{:>18}{:>18}{:>18}", "to move", "win", "draw", "loss", "illegal")?;
+    for (name, side) in [("first", &stats.sides.w), ("second", &stats.sides.b)] {
+        let [win, draw, loss, illegal] = [side.win, side.draw, side.loss, side.illegal].map(grouped);
+        writeln!(out, "{name:8}{win:>18}{draw:>18}{loss:>18}{illegal:>18}")?;
+    }
+    for (metric, longest) in &stats.longest {
+        match longest {
+            Some(longest) => writeln!(out, "longest win ({metric}): {} plies, {}", longest.plies, longest.fen)?,
+            None => writeln!(out, "longest win ({metric}): none")?,
+        }
+    }
+    Ok(())
+}

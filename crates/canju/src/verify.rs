@@ -1,0 +1,79 @@
+//! `canju verify`: the checksums of tables, and their values against the rules.
+
+use std::io::Write;
+use std::time::Instant;
+
+use canju_probe::{Options, Prober, Report};
+use canju_retro::TableName;
+use canju_table::TableError;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::arguments::VerifyArguments;
+use crate::words::{grouped, outcome};
+use crate::{failure, tables};
+
+/// Verifies each table; false where one is wrong.
+pub(crate) fn run(arguments: &VerifyArguments, out: &mut dyn Write) -> anyhow::Result<bool> {
+    let names = arguments.names.iter().filter(|name| !name.is_empty());
+    let tables = names.map(|name| Ok(tables::endgame(name)?.table)).collect::<anyhow::Result<Vec<_>>>()?;
+    let prober = tables::open(&arguments.tables)?;
+    let mut right = true;
+    for table in tables {
+        right &= verify(arguments, &prober, &table, out)?;
+        out.flush()?;
+    }
+    Ok(right)
+}
+
+fn verify(arguments: &VerifyArguments, prober: &Prober, table: &TableName, out: &mut dyn Write) -> anyhow::Result<bool> {
+    let bytes = match prober.tables().verify_shards(table) {
+        // A damaged table is what was looked for, not a failure to look.
+        Err(error @ (TableError::Damaged { .. } | TableError::Manifest { .. })) => {
+            eprintln!("{}", failure::line(&error.into()));
+            return Ok(false);
+        }
+        checked => checked?,
+    };
+    writeln!(out, "{table}: {} shards, {} bytes are what was written", bytes.shards, grouped(bytes.bytes))?;
+    out.flush()?;
+    let memory = arguments.memory.saturating_mul(1 << 20);
+    let options = Options { sample: arguments.sample, threads: arguments.threads, memory };
+    let bar = bar(table);
+    let start = Instant::now();
+    let report = prober.verify(table, &options, &|progress| {
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+    });
+    bar.finish_and_clear();
+    let report = report?;
+    let cells = report.checked + report.skipped;
+    let rate = cells as f64 / start.elapsed().as_secs_f64().max(1e-6);
+    tracing::info!(%table, cells, cells_per_second = rate as u64, "verified");
+    tell(table, &report, out)?;
+    Ok(report.wrong == 0)
+}
+
+fn tell(table: &TableName, report: &Report, out: &mut dyn Write) -> anyhow::Result<()> {
+    let metrics: Vec<&str> = report.metrics.iter().map(|m| m.name()).collect();
+    let (checked, metrics) = (grouped(report.checked), metrics.join(", "));
+    match &report.first {
+        None => writeln!(out, "{table}: {checked} positions checked ({metrics}), all follow from the rules")?,
+        Some(first) => {
+            writeln!(out, "{table}: {checked} positions checked ({metrics}), {} wrong", grouped(report.wrong))?;
+            let (stored, computed) = (outcome(first.stored), outcome(first.computed));
+            writeln!(out, "{table}: first wrong: {} ({}): stored {stored}, computed {computed}", first.fen, first.metric)?;
+        }
+    }
+    Ok(())
+}
+
+/// A bar on standard error, which is hidden where that is no terminal.
+fn bar(table: &TableName) -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    let style = ProgressStyle::with_template("{msg} [{bar:40}] {percent}% {per_sec}, {eta} left");
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    bar.set_message(table.to_string());
+    bar
+}

@@ -1,0 +1,64 @@
+//! Values and numbers in words.
+
+use canju_probe::{Value, Wdl};
+use canju_retro::Outcome;
+
+/// Plies and the winner's moves in them.
+pub(crate) fn plies(outcome: Wdl, plies: u16) -> String {
+    let moves = match outcome {
+        Wdl::Win => u32::from(plies).div_ceil(2),
+        _ => u32::from(plies) / 2,
+    };
+    let plural = |n: u32| if n == 1 { "" } else { "s" };
+    let (p, m) = (plural(u32::from(plies)), plural(moves));
+    format!("{plies} pl{} ({moves} move{m})", if p.is_empty() { "y" } else { "ies" })
+}
+
+/// A value in a sentence's words.
+pub(crate) fn value(value: &Value) -> String {
+    let far = |distance: Option<u16>| distance.map(|n| plies(value.outcome, n));
+    match (value.outcome, far(value.dtm), far(value.dtc)) {
+        (Wdl::Draw, ..) => "draw".to_owned(),
+        (outcome, None, None) => outcome.name().to_owned(),
+        (outcome, Some(mate), None) => format!("{}, mate in {mate}", outcome.name()),
+        (outcome, None, Some(conversion)) => format!("{}, conversion in {conversion}", outcome.name()),
+        (outcome, Some(mate), Some(conversion)) => {
+            format!("{}, mate in {mate}, conversion in {conversion}", outcome.name())
+        }
+    }
+}
+
+/// What a table holds, in words.
+pub(crate) fn outcome(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Draw => "draw".to_owned(),
+        Outcome::Win(d) => format!("win in {} plies", d.plies),
+        Outcome::Loss(d) => format!("loss in {} plies", d.plies),
+    }
+}
+
+/// A number with its digits in threes.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let threes: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|three| std::str::from_utf8(three).ok()).collect();
+    threes.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_the_winners() {
+        assert_eq!(plies(Wdl::Win, 1), "1 ply (1 move)");
+        assert_eq!(plies(Wdl::Win, 3), "3 plies (2 moves)");
+        assert_eq!(plies(Wdl::Loss, 4), "4 plies (2 moves)");
+        assert_eq!(plies(Wdl::Loss, 0), "0 plies (0 moves)");
+    }
+
+    #[test]
+    fn digits_stand_in_threes() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1 000", "1 234 567"]);
+    }
+}
