@@ -1,0 +1,19 @@
+//! What the tests that cross crates share: tables built in memory or in a folder, and a second opinion.
+//!
+//! ```
+//! use canju_probe::{Prober, Wdl};
+//! use canju_retro::Metric;
+//! use canju_tests::Workshop;
+//!
+//! let prober = Prober::new(Workshop::new().tables(&["KRK"], &[Metric::Dtm]));
+//! let value = prober.probe(&"5k3/9/9/9/9/9/9/9/9/4K2R1 w".parse()?)?;
+//! assert_eq!((value.outcome, value.dtm), (Wdl::Win, Some(1)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod reference;
+mod workshop;
+
+pub use reference::{Board, Judged, Judgement, Reference};
+pub use workshop::Workshop;

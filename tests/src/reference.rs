@@ -1,0 +1,444 @@
+//! A second opinion: xiangqi solved one position at a time, straight from the rules.
+//!
+//! Nothing here is shared with the solver or with the tables of moves: its board is ninety letters as in a FEN,
+//! its moves are found by walking, and every position of the full board is kept, mirror images and all. It is
+//! slow and short, and meant to be read beside the rules.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A board as ninety letters, rank by rank from Red's home rank; 0 is an empty square.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Board([u8; 90]);
+
+fn is_red(letter: u8) -> bool {
+    letter.is_ascii_uppercase()
+}
+
+/// Whether a piece may ever stand on a square.
+fn may_stand(letter: u8, square: usize) -> bool {
+    let (file, rank) = (square % 9, square / 9);
+    let rank = if is_red(letter) { rank } else { 9 - rank };
+    match letter.to_ascii_uppercase() {
+        b'K' => (3..=5).contains(&file) && rank <= 2,
+        b'A' => [(3, 0), (5, 0), (4, 1), (3, 2), (5, 2)].contains(&(file, rank)),
+        b'B' => [(2, 0), (6, 0), (0, 2), (4, 2), (8, 2), (2, 4), (6, 4)].contains(&(file, rank)),
+        b'P' => rank >= 5 || (rank >= 3 && file % 2 == 0),
+        _ => true,
+    }
+}
+
+fn step(square: usize, files: i32, ranks: i32) -> Option<usize> {
+    let (file, rank) = ((square % 9) as i32 + files, (square / 9) as i32 + ranks);
+    ((0..9).contains(&file) && (0..10).contains(&rank)).then_some((rank * 9 + file) as usize)
+}
+
+const STRAIGHT: [(i32, i32); 4] = [(1, 0), (-1, 0), (0, 1), (0, -1)];
+const DIAGONAL: [(i32, i32); 4] = [(1, 1), (1, -1), (-1, 1), (-1, -1)];
+
+impl Board {
+    /// A board with these pieces, by their FEN letters, on these squares, numbered from Red's left rank by rank.
+    /// `None` where two share a square.
+    pub fn new(pieces: impl IntoIterator<Item = (char, usize)>) -> Option<Self> {
+        let mut board = [0; 90];
+        for (letter, square) in pieces {
+            if board[square] != 0 {
+                return None;
+            }
+            board[square] = letter as u8;
+        }
+        Some(Self(board))
+    }
+
+    /// The FEN with this side to move.
+    #[must_use]
+    pub fn fen(&self, red: bool) -> String {
+        let ranks = (0..10).rev().map(|rank| {
+            let (mut text, mut gap) = (String::new(), 0);
+            for letter in &self.0[9 * rank..9 * rank + 9] {
+                if *letter == 0 {
+                    gap += 1;
+                    continue;
+                }
+                if gap > 0 {
+                    text += &gap.to_string();
+                }
+                text.push(char::from(*letter));
+                gap = 0;
+            }
+            if gap > 0 { text + &gap.to_string() } else { text }
+        });
+        let ranks: Vec<String> = ranks.collect();
+        format!("{} {}", ranks.join("/"), if red { 'w' } else { 'b' })
+    }
+
+    /// Where the piece on a square can go by its own way of moving, captures of either side included.
+    fn targets(&self, from: usize, each: &mut dyn FnMut(usize)) {
+        let letter = self.0[from];
+        let empty = |square: usize| self.0[square] == 0;
+        match letter.to_ascii_uppercase() {
+            b'K' | b'A' => {
+                let ways = if letter.eq_ignore_ascii_case(&b'K') { STRAIGHT } else { DIAGONAL };
+                let to = ways.into_iter().filter_map(|(f, r)| step(from, f, r));
+                to.filter(|&to| may_stand(letter, to)).for_each(each);
+            }
+            b'B' => {
+                for (f, r) in DIAGONAL {
+                    if let (Some(eye), Some(to)) = (step(from, f, r), step(from, 2 * f, 2 * r))
+                        && empty(eye)
+                        && may_stand(letter, to)
+                    {
+                        each(to);
+                    }
+                }
+            }
+            b'N' => {
+                for (f, r) in STRAIGHT {
+                    let Some(leg) = step(from, f, r).filter(|&leg| empty(leg)) else { continue };
+                    for turn in [1, -1] {
+                        let aside = if f == 0 { (turn, r) } else { (f, turn) };
+                        step(leg, aside.0, aside.1).into_iter().for_each(&mut *each);
+                    }
+                }
+            }
+            b'R' | b'C' => {
+                for (f, r) in STRAIGHT {
+                    let mut screens = 0;
+                    let mut at = from;
+                    while let Some(next) = step(at, f, r) {
+                        at = next;
+                        match (letter.to_ascii_uppercase(), empty(at), screens) {
+                            (_, true, 0) => each(at),
+                            (b'R', false, 0) | (b'C', false, 1) => {
+                                each(at);
+                                break;
+                            }
+                            (_, false, _) => screens += 1,
+                            _ => {}
+                        }
+                    }
+                }
+            }
+            b'P' => {
+                let forward = if is_red(letter) { 1 } else { -1 };
+                step(from, 0, forward).into_iter().for_each(&mut *each);
+                let crossed = if is_red(letter) { from >= 45 } else { from < 45 };
+                for side in [1, -1].into_iter().filter(|_| crossed) {
+                    step(from, side, 0).into_iter().for_each(&mut *each);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a side's king can be captured, by a piece or by the enemy's king along an open file.
+    fn is_exposed(&self, red: bool) -> bool {
+        let find = |king: u8| self.0.iter().position(|&letter| letter == king).unwrap();
+        let (own, other) = if red { (find(b'K'), find(b'k')) } else { (find(b'k'), find(b'K')) };
+        let between = |square: &usize| *square > own.min(other) && *square < own.max(other);
+        if own % 9 == other % 9 && (own % 9..90).step_by(9).filter(between).all(|square| self.0[square] == 0) {
+            return true;
+        }
+        self.0.iter().enumerate().filter(|&(_, &letter)| letter != 0 && is_red(letter) != red).any(|(from, _)| {
+            let mut hit = false;
+            self.targets(from, &mut |to| hit |= to == own);
+            hit
+        })
+    }
+
+    /// Whether the position can occur: the side that moved last has not left its king to be captured, and no two
+    /// soldiers of a side share a file before the river.
+    #[must_use]
+    pub fn is_legal(&self, red: bool) -> bool {
+        let doubled = |letter: u8, home: std::ops::Range<usize>| {
+            (0..9).any(|file| home.clone().filter(|s| s % 9 == file && self.0[*s] == letter).count() > 1)
+        };
+        !doubled(b'P', 0..45) && !doubled(b'p', 45..90) && !self.is_exposed(!red)
+    }
+
+    /// Calls `each` with every square that a legal move leaves and enters, and the board after it.
+    fn moves(&mut self, red: bool, each: &mut dyn FnMut(&Self, usize, usize, u8)) {
+        for from in 0..90 {
+            let letter = self.0[from];
+            if letter == 0 || is_red(letter) != red {
+                continue;
+            }
+            let mut targets = [0; 20];
+            let mut n = 0;
+            self.targets(from, &mut |to| {
+                targets[n] = to;
+                n += 1;
+            });
+            for &to in &targets[..n] {
+                let taken = self.0[to];
+                if taken != 0 && (is_red(taken) == red || taken.eq_ignore_ascii_case(&b'k')) {
+                    continue;
+                }
+                (self.0[from], self.0[to]) = (0, letter);
+                if !self.is_exposed(red) {
+                    each(self, from, to, taken);
+                }
+                (self.0[from], self.0[to]) = (letter, taken);
+            }
+        }
+    }
+
+    /// The boards after all legal moves, and whether each move captured.
+    #[must_use]
+    pub fn successors(&self, red: bool) -> Vec<(Self, bool)> {
+        let mut all = Vec::new();
+        self.clone().moves(red, &mut |after, _, _, taken| all.push((after.clone(), taken != 0)));
+        all
+    }
+}
+
+/// What a position is worth to the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It cannot occur.
+    Illegal,
+    /// Nobody can force a win.
+    Draw,
+    /// The side to move wins, in so many plies to mate and to conversion.
+    Win(u16, u16),
+    /// The side to move loses, likewise.
+    Loss(u16, u16),
+}
+
+/// Value of a position that cannot occur.
+const ILLEGAL: i16 = i16::MIN;
+/// Wins in n plies are n, losses in n plies -1 - n.
+const DRAW: i16 = 0;
+
+fn loss(plies: usize) -> i16 {
+    -1 - plies as i16
+}
+
+/// One endgame, solved.
+pub struct Judged {
+    letters: Vec<u8>,
+    /// The number of each square among those that a piece may have, by piece.
+    numbers: Vec<[usize; 90]>,
+    grounds: Vec<Vec<usize>>,
+    dtm: [Vec<i16>; 2],
+    dtc: [Vec<i16>; 2],
+}
+
+impl Judged {
+    fn new(letters: &[u8]) -> Self {
+        let ground = |&letter| (0..90).filter(|&s| may_stand(letter, s)).collect::<Vec<_>>();
+        let grounds: Vec<Vec<usize>> = letters.iter().map(ground).collect();
+        let numbers = grounds.iter().map(|squares| {
+            let mut numbers = [usize::MAX; 90];
+            squares.iter().enumerate().for_each(|(i, &s)| numbers[s] = i);
+            numbers
+        });
+        let numbers = numbers.collect();
+        Self { letters: letters.to_vec(), numbers, grounds, dtm: [vec![], vec![]], dtc: [vec![], vec![]] }
+    }
+
+    fn len(&self) -> usize {
+        self.grounds.iter().map(Vec::len).product()
+    }
+
+    fn squares(&self, mut id: usize) -> Vec<usize> {
+        let mut squares = vec![0; self.letters.len()];
+        for (square, ground) in squares.iter_mut().zip(&self.grounds).rev() {
+            *square = ground[id % ground.len()];
+            id /= ground.len();
+        }
+        squares
+    }
+
+    fn id(&self, board: &Board) -> usize {
+        let mut used = 0u128;
+        self.letters.iter().enumerate().fold(0, |id, (i, letter)| {
+            let square = (0..90).find(|&s| board.0[s] == *letter && used >> s & 1 == 0).unwrap();
+            used |= 1 << square;
+            id * self.grounds[i].len() + self.numbers[i][square]
+        })
+    }
+
+    /// What a position of the endgame is worth.
+    #[must_use]
+    pub fn judge(&self, board: &Board, red: bool) -> Judgement {
+        let (side, id) = (usize::from(!red), self.id(board));
+        match (self.dtm[side][id], self.dtc[side][id]) {
+            (ILLEGAL, _) => Judgement::Illegal,
+            (DRAW, _) => Judgement::Draw,
+            (m, c) if m > 0 => Judgement::Win(m as u16, c as u16),
+            (m, c) => Judgement::Loss((-1 - m) as u16, (-1 - c) as u16),
+        }
+    }
+
+    /// Won, lost and drawn positions of the full board, identical pieces not told apart.
+    #[must_use]
+    pub fn counts(&self, red: bool) -> [u64; 3] {
+        let same = |letter: u8| self.letters.iter().filter(|&&l| l == letter).count();
+        let mut orders = 1;
+        for letter in b'A'..=b'z' {
+            orders *= (1..=same(letter)).product::<usize>();
+        }
+        let values = &self.dtm[usize::from(!red)];
+        let count = |wanted: fn(i16) -> bool| (values.iter().filter(|&&v| wanted(v)).count() / orders) as u64;
+        [count(|v| v > 0), count(|v| v < 0 && v != ILLEGAL), count(|v| v == DRAW)]
+    }
+}
+
+/// What captures lead to from one position, in one metric.
+#[derive(Clone, Copy)]
+enum Capture {
+    /// The enemy has lost in so many plies.
+    Wins(usize),
+    /// The enemy has won in so many plies.
+    Loses(usize),
+}
+
+/// All moves of an endgame.
+struct Graph {
+    /// Legal positions by side and id.
+    legal: Vec<bool>,
+    /// How many moves each has, all kinds.
+    moves: Vec<u8>,
+    /// Where the predecessors by quiet moves of each begin, and the end.
+    starts: Vec<u32>,
+    from: Vec<u32>,
+    /// Captures that do not lead to a draw: who can make them, and what comes of them, by metric.
+    captures: [Vec<(u32, Capture)>; 2],
+}
+
+/// Endgames solved from the rules, with all that captures lead to.
+#[derive(Default)]
+pub struct Reference(HashMap<Vec<u8>, Arc<Judged>>);
+
+impl Reference {
+    /// Nothing solved yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The endgame of these pieces, as FEN letters: Red's in upper case, then Black's, such as `KRkn`.
+    pub fn solve(&mut self, letters: &str) -> Arc<Judged> {
+        self.solve_letters(letters.as_bytes())
+    }
+
+    fn solve_letters(&mut self, letters: &[u8]) -> Arc<Judged> {
+        if let Some(judged) = self.0.get(letters) {
+            return Arc::clone(judged);
+        }
+        let mut smaller = HashMap::new();
+        for (i, letter) in letters.iter().enumerate().filter(|(_, l)| !l.eq_ignore_ascii_case(&b'k')) {
+            let rest = [&letters[..i], &letters[i + 1..]].concat();
+            smaller.insert(*letter, self.solve_letters(&rest));
+        }
+        let mut judged = Judged::new(letters);
+        let graph = Graph::new(&judged, &smaller);
+        judged.dtm = graph.label(&graph.captures[0]);
+        judged.dtc = graph.label(&graph.captures[1]);
+        let judged = Arc::new(judged);
+        self.0.insert(letters.to_vec(), Arc::clone(&judged));
+        judged
+    }
+}
+
+impl Graph {
+    fn new(judged: &Judged, smaller: &HashMap<u8, Arc<Judged>>) -> Self {
+        let len = judged.len();
+        let mut graph = Self {
+            legal: vec![false; 2 * len],
+            moves: vec![0; 2 * len],
+            starts: vec![0; 2 * len + 1],
+            from: Vec::new(),
+            captures: [Vec::new(), Vec::new()],
+        };
+        let mut edges: Vec<(u32, u32)> = Vec::new();
+        for node in 0..2 * len {
+            let (red, id) = (node < len, node % len);
+            let squares = judged.squares(id);
+            let pieces = judged.letters.iter().map(|&l| char::from(l)).zip(squares.iter().copied());
+            let Some(mut board) = Board::new(pieces).filter(|board| board.is_legal(red)) else { continue };
+            graph.legal[node] = true;
+            board.moves(red, &mut |after, from, to, taken| {
+                graph.moves[node] += 1;
+                if taken == 0 {
+                    let man = squares.iter().position(|&s| s == from).unwrap();
+                    let digits = (0..squares.len()).map(|i| judged.numbers[i][if i == man { to } else { squares[i] }]);
+                    let next = digits.zip(&judged.grounds).fold(0, |id, (digit, ground)| id * ground.len() + digit);
+                    let next = next + if red { len } else { 0 };
+                    graph.starts[next] += 1;
+                    edges.push((next as u32, node as u32));
+                    return;
+                }
+                let effects = match smaller[&taken].judge(after, !red) {
+                    Judgement::Win(mate, _) => [Capture::Loses(usize::from(mate)), Capture::Loses(0)],
+                    Judgement::Loss(mate, _) => [Capture::Wins(usize::from(mate)), Capture::Wins(0)],
+                    _ => return,
+                };
+                for (captures, effect) in graph.captures.iter_mut().zip(effects) {
+                    captures.push((node as u32, effect));
+                }
+            });
+        }
+        let mut sum = 0;
+        for start in &mut graph.starts {
+            sum += *start;
+            *start = sum;
+        }
+        graph.from = vec![0; edges.len()];
+        for (to, from) in edges {
+            graph.starts[to as usize] -= 1;
+            graph.from[graph.starts[to as usize] as usize] = from;
+        }
+        graph
+    }
+
+    /// Labels all positions ply by ply. A capture that loses at ply 0 is taken off before the first ply: it then
+    /// delays nothing, which is what conversion means; a mate has no such captures, as nobody is won in 0.
+    fn label(&self, captures: &[(u32, Capture)]) -> [Vec<i16>; 2] {
+        let mut values: Vec<i16> = self.legal.iter().map(|&legal| if legal { DRAW } else { ILLEGAL }).collect();
+        let mut left = self.moves.clone();
+        let last = captures.iter().map(|(_, Capture::Wins(n) | Capture::Loses(n))| *n).max().unwrap_or(0);
+        let mut events: Vec<Vec<(u32, Capture)>> = vec![Vec::new(); last + 1];
+        for &(node, effect) in captures {
+            match effect {
+                Capture::Loses(0) => left[node as usize] -= 1,
+                Capture::Wins(n) | Capture::Loses(n) => events[n].push((node, effect)),
+            }
+        }
+        let mut layer: Vec<u32> = (0..left.len() as u32).filter(|&n| self.legal[n as usize] && left[n as usize] == 0).collect();
+        layer.iter().for_each(|&node| values[node as usize] = loss(0));
+        let mut ply = 0;
+        while !layer.is_empty() || ply < events.len() {
+            let mut won = Vec::new();
+            let mut lost = Vec::new();
+            for &node in &layer {
+                let before = &self.from[self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize];
+                if values[node as usize] > 0 { lost.extend(before) } else { won.extend(before) }
+            }
+            for &(node, effect) in events.get(ply).map_or(&[][..], Vec::as_slice) {
+                match effect {
+                    Capture::Wins(_) => won.push(node),
+                    Capture::Loses(_) => lost.push(node),
+                }
+            }
+            ply += 1;
+            layer.clear();
+            for node in won {
+                if values[node as usize] == DRAW {
+                    values[node as usize] = ply as i16;
+                    layer.push(node);
+                }
+            }
+            for node in lost {
+                left[node as usize] -= 1;
+                if left[node as usize] == 0 && values[node as usize] == DRAW {
+                    values[node as usize] = loss(ply);
+                    layer.push(node);
+                }
+            }
+        }
+        let black = values.split_off(values.len() / 2);
+        [values, black]
+    }
+}
