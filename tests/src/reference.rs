@@ -406,7 +406,8 @@ impl Graph {
                 Capture::Wins(n) | Capture::Loses(n) => events[n].push((node, effect)),
             }
         }
-        let mut layer: Vec<u32> = (0..left.len() as u32).filter(|&n| self.legal[n as usize] && left[n as usize] == 0).collect();
+        let mut layer: Vec<u32> =
+            (0..left.len() as u32).filter(|&n| self.legal[n as usize] && left[n as usize] == 0).collect();
         layer.iter().for_each(|&node| values[node as usize] = loss(0));
         let mut ply = 0;
         while !layer.is_empty() || ply < events.len() {

@@ -58,7 +58,12 @@ impl Workshop {
         }
         all.push(table.clone());
         let mut seen = Vec::new();
-        all.retain(|table| !seen.contains(table) && { seen.push(table.clone()); true });
+        all.retain(|table| {
+            !seen.contains(table) && {
+                seen.push(table.clone());
+                true
+            }
+        });
         all
     }
 

@@ -41,7 +41,8 @@ impl Group {
             for _ in 0..count {
                 let longer = sets.iter().flat_map(|board| {
                     let last = board.squares_of(piece.color, piece.role).max();
-                    let rest = role_squares(piece.color, piece.role).iter().filter(move |s| last.is_none_or(|l| l < **s));
+                    let rest =
+                        role_squares(piece.color, piece.role).iter().filter(move |s| last.is_none_or(|l| l < **s));
                     rest.filter_map(|&square| {
                         let mut longer = *board;
                         longer.place(piece, square).ok().map(|()| longer)

@@ -62,7 +62,8 @@ impl Whole {
 
     /// Solves with slice `s` at part `deal[s]`; parts without slices take part as well.
     fn compare(&self, deal: &[usize], parts: usize, twice: bool) {
-        let owned: Vec<Vec<u32>> = (0..parts).map(|p| (0..self.slices).filter(|&s| deal[s as usize] == p).collect()).collect();
+        let owned: Vec<Vec<u32>> =
+            (0..parts).map(|p| (0..self.slices).filter(|&s| deal[s as usize] == p).collect()).collect();
         let mut all: Vec<Box<dyn Part>> = owned.iter().map(|slices| self.part(slices.clone())).collect();
         let (mut idle, mut ply) = (0, 0);
         while idle < 2 {
@@ -99,9 +100,13 @@ impl Whole {
             self.compare(&(0..slices).map(|s| s % parts).collect::<Vec<_>>(), parts, false);
         }
         self.compare(&(0..slices).map(|s| usize::from(s == slices / 2)).collect::<Vec<_>>(), 2, true);
-        let deals = (2usize..6).prop_flat_map(|parts| (Just(parts), proptest::collection::vec(0..parts, slices), any::<bool>()));
+        let deals = (2usize..6)
+            .prop_flat_map(|parts| (Just(parts), proptest::collection::vec(0..parts, slices), any::<bool>()));
         let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-        let mut runner = TestRunner::new_with_rng(config, proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha));
+        let mut runner = TestRunner::new_with_rng(
+            config,
+            proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
+        );
         runner
             .run(&deals, |(parts, deal, twice)| {
                 self.compare(&deal, parts, twice);

@@ -73,5 +73,8 @@ fn what_the_tables_do_not_hold_is_never_a_draw() {
     assert!(missing.to_string().contains("coordinator start --build KPPK"), "{missing}");
     let full = Position::initial();
     assert!(matches!(prober.probe(&full).unwrap_err(), ProbeError::Endgame(_)));
-    assert!(matches!(prober.main_line(&position("5k3/9/9/9/9/9/9/9/9/4K2R1 w"), Metric::Wdl, 9), Err(ProbeError::NoDistances(_))));
+    assert!(matches!(
+        prober.main_line(&position("5k3/9/9/9/9/9/9/9/9/4K2R1 w"), Metric::Wdl, 9),
+        Err(ProbeError::NoDistances(_))
+    ));
 }

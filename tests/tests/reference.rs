@@ -44,16 +44,19 @@ fn compare(workshop: &mut Workshop, judged: &Judged, name: &str) {
         let counts = workshop.solve(&table, metric).clone();
         for side in Side::BOTH {
             let s = &counts.sides[side.index()];
-            assert_eq!([s.wins(), s.losses(), s.draws()], judged.counts(side == Side::First), "{name} {metric} {side:?}");
+            assert_eq!(
+                [s.wins(), s.losses(), s.draws()],
+                judged.counts(side == Side::First),
+                "{name} {metric} {side:?}"
+            );
         }
     }
     let index = workshop.game().index(&table).unwrap();
     let mut board = Position::empty(Color::Red);
     for (slice, shape) in (0..).zip(index.shape().slices) {
         for side in Side::BOTH {
-            let held = [(Metric::Dtm, Metric::Dtm), (Metric::Dtc, Metric::Dtc), (Metric::Dtm, Metric::Wdl)].map(|(from, m)| {
-                (m, workshop.solved(from).slice(&table, m, side, slice).unwrap())
-            });
+            let held = [(Metric::Dtm, Metric::Dtm), (Metric::Dtc, Metric::Dtc), (Metric::Dtm, Metric::Wdl)]
+                .map(|(from, m)| (m, workshop.solved(from).slice(&table, m, side, slice).unwrap()));
             for number in 0..shape.cells {
                 if !index.set_up(Cell { slice, index: number, side }, &mut board) {
                     continue;
@@ -77,7 +80,11 @@ fn compare_all(names: &[&str]) {
         let judged = reference.solve(&letters(name));
         let solved = start.elapsed();
         compare(&mut workshop, &judged, name);
-        println!("{name}: {:.1} s, compared in {:.1} s", solved.as_secs_f64(), (start.elapsed() - solved).as_secs_f64());
+        println!(
+            "{name}: {:.1} s, compared in {:.1} s",
+            solved.as_secs_f64(),
+            (start.elapsed() - solved).as_secs_f64()
+        );
     }
 }
 
@@ -119,10 +126,14 @@ fn one_step(names: &[&str], cells: u64) {
                 continue;
             }
             tried += 1;
-            let successors: Vec<_> = here.successors(red).into_iter().map(|(after, capture)| {
-                let value = prober.probe(&after.fen(!red).parse().unwrap()).unwrap();
-                (value, capture)
-            }).collect();
+            let successors: Vec<_> = here
+                .successors(red)
+                .into_iter()
+                .map(|(after, capture)| {
+                    let value = prober.probe(&after.fen(!red).parse().unwrap()).unwrap();
+                    (value, capture)
+                })
+                .collect();
             let value = prober.probe(&board).unwrap();
             use canju_probe::Wdl::{Draw, Loss, Win};
             let lost = || successors.iter().filter(|(v, _)| v.outcome == Loss);

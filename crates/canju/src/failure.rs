@@ -22,7 +22,11 @@ pub(crate) fn of_arguments(error: &clap::Error) -> String {
     let text = error.to_string();
     let what: Vec<&str> = text.lines().take_while(|line| !line.starts_with("Usage:")).collect();
     let what = one_line(&what.join(" ").replace("For more information, try '--help'.", ""));
-    let what = if what.starts_with("error:") { what } else { format!("error: no command: {}", "give one of probe, line, stats, verify, list") };
+    let what = if what.starts_with("error:") {
+        what
+    } else {
+        format!("error: no command: {}", "give one of probe, line, stats, verify, list")
+    };
     format!("{what}; see `canju --help`")
 }
 

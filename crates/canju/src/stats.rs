@@ -72,8 +72,9 @@ impl Stats {
 
 impl Longest {
     fn new(line: &LongestLine, swapped: bool) -> anyhow::Result<Self> {
-        let position = Position::from_fen(&line.fen)
-            .with_context(|| format!("the manifest has {} as its longest win, which is no position: build it again", line.fen))?;
+        let position = Position::from_fen(&line.fen).with_context(|| {
+            format!("the manifest has {} as its longest win, which is no position: build it again", line.fen)
+        })?;
         let position = if swapped { position.flip() } else { position };
         Ok(Self { plies: line.plies, fen: position.to_fen() })
     }

@@ -25,7 +25,12 @@ pub(crate) fn run(arguments: &VerifyArguments, out: &mut dyn Write) -> anyhow::R
     Ok(right)
 }
 
-fn verify(arguments: &VerifyArguments, prober: &Prober, table: &TableName, out: &mut dyn Write) -> anyhow::Result<bool> {
+fn verify(
+    arguments: &VerifyArguments,
+    prober: &Prober,
+    table: &TableName,
+    out: &mut dyn Write,
+) -> anyhow::Result<bool> {
     let bytes = match prober.tables().verify_shards(table) {
         // A damaged table is what was looked for, not a failure to look.
         Err(error @ (TableError::Damaged { .. } | TableError::Manifest { .. })) => {
@@ -61,7 +66,11 @@ fn tell(table: &TableName, report: &Report, out: &mut dyn Write) -> anyhow::Resu
         Some(first) => {
             writeln!(out, "{table}: {checked} positions checked ({metrics}), {} wrong", grouped(report.wrong))?;
             let (stored, computed) = (outcome(first.stored), outcome(first.computed));
-            writeln!(out, "{table}: first wrong: {} ({}): stored {stored}, computed {computed}", first.fen, first.metric)?;
+            writeln!(
+                out,
+                "{table}: first wrong: {} ({}): stored {stored}, computed {computed}",
+                first.fen, first.metric
+            )?;
         }
     }
     Ok(())

@@ -23,7 +23,9 @@ pub enum ProbeError {
         color: Color,
     },
     /// No game leads to the position, and so the tables leave it out.
-    #[error("{fen} is unknown to the tables: two soldiers of one side cannot share a file before the river; correct the board")]
+    #[error(
+        "{fen} is unknown to the tables: two soldiers of one side cannot share a file before the river; correct the board"
+    )]
     Doubled {
         /// The position.
         fen: String,
@@ -35,7 +37,9 @@ pub enum ProbeError {
     #[error(transparent)]
     Table(#[from] TableError),
     /// The table numbers its positions in another way.
-    #[error("the table {table} has index version {found}, this software {known}: build the table again or update the software")]
+    #[error(
+        "the table {table} has index version {found}, this software {known}: build the table again or update the software"
+    )]
     IndexVersion {
         /// Which table.
         table: TableName,

@@ -175,9 +175,9 @@ impl Numbering {
             let old = stand.keys[color];
             let new = old - usize::from(parts[from.index()]) + usize::from(parts[to.index()]);
             if piece.color == Color::Red && self.turned[new] {
-                let rest = stand.mirrored.get_or_insert_with(|| {
-                    self.all_but_red_fort(board, View { swapped: false, mirrored: true })
-                });
+                let rest = stand
+                    .mirrored
+                    .get_or_insert_with(|| self.all_but_red_fort(board, View { swapped: false, mirrored: true }));
                 self.forts[0][new] + *rest
             } else {
                 stand.number - self.forts[color][old] + self.forts[color][new]
@@ -380,7 +380,8 @@ impl Lesson {
     /// The board with identical pieces in ascending order, or `None` where two share a square.
     fn board(&self) -> Option<Position> {
         let mut board = Position::empty(Color::Red);
-        let men = self.pieces.iter().zip(&self.men).flat_map(|(&piece, squares)| squares.iter().map(move |&s| (piece, s)));
+        let men =
+            self.pieces.iter().zip(&self.men).flat_map(|(&piece, squares)| squares.iter().map(move |&s| (piece, s)));
         for (piece, square) in self.forts.iter().flatten().copied().chain(men) {
             board.place(piece, square).ok()?;
         }

@@ -79,11 +79,9 @@ impl Book {
             Ok(()) => Err(self.too_far()),
             Err(GameError::Tables { source, .. }) => Err(match source.downcast::<TableError>() {
                 Ok(error) => ProbeError::Table(*error),
-                Err(source) => ProbeError::Endgame(GameError::Tables {
-                    table: self.table.clone(),
-                    metric: self.metric,
-                    source,
-                }),
+                Err(source) => {
+                    ProbeError::Endgame(GameError::Tables { table: self.table.clone(), metric: self.metric, source })
+                }
             }),
             Err(error) => Err(ProbeError::Endgame(error)),
         }

@@ -183,12 +183,7 @@ impl Prober {
         let first = found.first.map(|wrong| {
             let mut board = Position::empty(Color::Red);
             plan.numbering.index().set_up(wrong.cell, &mut board);
-            WrongCell {
-                fen: board.to_fen(),
-                metric: wrong.metric,
-                stored: wrong.stored,
-                computed: wrong.computed,
-            }
+            WrongCell { fen: board.to_fen(), metric: wrong.metric, stored: wrong.stored, computed: wrong.computed }
         });
         let Found { checked, skipped, wrong, .. } = found;
         Ok(Report { table: table.clone(), metrics: plan.metrics, checked, skipped, wrong, first })

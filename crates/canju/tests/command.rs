@@ -1,0 +1,212 @@
+//! The command as users run it: what it prints, how it fails.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use canju_retro::Metric;
+use canju_tests::Workshop;
+use tempfile::TempDir;
+
+const KRK: &str = "5k3/9/9/9/9/9/9/9/9/4K2R1 w";
+
+/// A folder with KRKN and KCKC for both distances, made once.
+fn tables() -> &'static Path {
+    static TABLES: OnceLock<TempDir> = OnceLock::new();
+    TABLES.get_or_init(|| build(&["KRKN", "KCKC"])).path()
+}
+
+fn build(names: &[&str]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let mut workshop = Workshop::new();
+    for name in names {
+        workshop.write_to(folder.path(), name, &[Metric::Dtm, Metric::Dtc]);
+    }
+    folder
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_canju"));
+    command.args(arguments).arg("--tables").arg(folder.join("tables")).env_remove("RUST_LOG").output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn json(arguments: &[&str]) -> String {
+    let mut all = arguments.to_vec();
+    all.push("--json");
+    stdout(&run(tables(), &all))
+}
+
+/// Runs what must fail with this code, and returns its only line.
+fn fails(folder: &Path, arguments: &[&str], code: i32) -> String {
+    let output = run(folder, arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{stderr}");
+    assert!(stderr.starts_with("error: ") && stderr.lines().count() == 1, "{stderr}");
+    stderr
+}
+
+#[test]
+fn probe_tells_values_in_words() {
+    let text = stdout(&run(tables(), &["probe", KRK]));
+    assert!(text.contains("KRK, plain rules"), "{text}");
+    assert!(text.contains("Red to move: win, mate in 1 ply (1 move), conversion in 1 ply (1 move)"), "{text}");
+    assert!(text.contains("  h0f0  win, mate in 1 ply (1 move)"), "{text}");
+    let (board, side) = KRK.split_once(' ').unwrap();
+    assert_eq!(stdout(&run(tables(), &["probe", board, side])), text);
+    let chinese = stdout(&run(tables(), &["probe", KRK, "--notation", "chinese"]));
+    assert!(chinese.contains("车二平四"), "{chinese}");
+    let mated = stdout(&run(tables(), &["probe", "5k3/9/9/9/9/9/9/9/9/4KR3 b"]));
+    assert!(mated.contains("loss, mate in 0 plies (0 moves), conversion in 0 plies (0 moves), checkmated"), "{mated}");
+}
+
+#[test]
+fn probe_json_is_stable() {
+    let text = json(&["probe", KRK]);
+    let head = r#"{"fen":"5k3/9/9/9/9/9/9/9/9/4K2R1 w","endgame":"KRK","rules":"plain","outcome":"win","dtm":1,"dtc":1,"moves":[{"move":"h0f0","text":"h0f0","outcome":"win","dtm":1,"dtc":1},"#;
+    assert!(text.starts_with(head), "{text}");
+}
+
+#[test]
+fn line_goes_to_mate() {
+    let text = json(&["line", KRK, "--notation", "wxf"]);
+    let whole = r#"{"fen":"5k3/9/9/9/9/9/9/9/9/4K2R1 w","endgame":"KRK","rules":"plain","metric":"dtm","outcome":"win","plies":1,"moves":[{"move":"h0f0","text":"R2.4"}],"end":"mate","end_fen":"5k3/9/9/9/9/9/9/9/9/4KR3 b"}"#;
+    assert_eq!(text.trim_end(), whole);
+    let words = stdout(&run(tables(), &["line", KRK, "--metric", "dtc"]));
+    assert!(words.contains("   1. h0f0") && words.contains("mate after 1 plies"), "{words}");
+}
+
+#[test]
+fn stats_are_told_from_the_side_that_was_asked_for() {
+    let counts = |text: &str, side: &str| {
+        let at = text.find(&format!("\"{side}\":{{\"win\"")).unwrap();
+        text[at + 4..][..text[at + 4..].find('}').unwrap() + 1].to_owned()
+    };
+    let (straight, turned) = (json(&["stats", "krkn"]), json(&["stats", "knkr"]));
+    assert!(
+        straight.starts_with(r#"{"endgame":"KRKN","rules":"plain","cells":1312200,"sides":{"w":{"win":"#),
+        "{straight}"
+    );
+    assert!(turned.starts_with(r#"{"endgame":"KNKR","rules":"plain","cells":1312200,"#), "{turned}");
+    assert_eq!(counts(&straight, "w"), counts(&turned, "b"));
+    assert_eq!(counts(&straight, "b"), counts(&turned, "w"));
+    let tail = straight.split_once("\"longest\":").unwrap().1;
+    assert!(tail.starts_with(r#"{"dtc":{"plies":"#) && tail.contains(r#","dtm":{"plies":"#), "{tail}");
+    let fen = |text: &str| text.split("\"fen\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let flipped: canju_xiangqi::Position = fen(&turned).parse().unwrap();
+    assert_eq!(flipped.flip().to_fen(), fen(&straight));
+    assert!(json(&["stats", "KK"]).ends_with("\"longest\":{\"dtc\":null,\"dtm\":null}}\n"));
+}
+
+#[test]
+fn list_tells_all_tables() {
+    let text = json(&["list"]);
+    assert!(
+        text.starts_with(r#"{"tables":[{"endgame":"KCK","rules":"plain","metrics":["wdl","dtm","dtc"],"cells":"#),
+        "{text}"
+    );
+    assert_eq!(text.matches("\"endgame\"").count(), 6);
+    assert!(stdout(&run(tables(), &["list"])).contains("KRKN"));
+}
+
+#[test]
+fn verify_tells_that_all_is_well() {
+    let text = stdout(&run(tables(), &["verify", "KNKR,kck", "--threads", "2"]));
+    assert!(text.contains("KRKN: ") && text.contains("all follow from the rules"), "{text}");
+    let text = stdout(&run(tables(), &["verify", "KRKN", "--sample", "5000"]));
+    assert!(text.contains("positions checked (wdl, dtm, dtc)"), "{text}");
+}
+
+#[test]
+fn bad_input_is_told_in_one_line() {
+    let cases: [(&[&str], &str); 12] = [
+        (&["stats", "KXK"], "X"),
+        (&["verify", "KRKR1"], "1"),
+        (&["probe", "4k4/9/9/9/9/9/9/9/9/3KK4 w"], "two kings on one side"),
+        (&["probe", "4k4/9/9/9/9/9/9/9/4R4/3K5 w"], "Black is in check and it is Red's turn"),
+        (&["probe", "4k4/9/9/9/9/9/9/9/9/4K4 w"], "the kings face each other"),
+        (&["probe", "3k5/9/9/9/9/P1P6/9/9/9/4K4 w"], "coordinator start --build KPPK"),
+        (&["probe", "3k5/9 w"], "2 ranks"),
+        (&["probe", "3k5/9/9/9/9/9/9/9/9/4K2R1 x"], "unknown side to move `x`"),
+        (&["line", "3k5/9/9/9/9/9/9/9/9/4K4 w"], "draw"),
+        (&["stats", "KPK"], "coordinator start --build KPK"),
+        (&["line", KRK, "--metric", "dtz"], "dtz"),
+        (&["list", "--log", "a=b=c"], "--log"),
+    ];
+    for (arguments, wanted) in cases {
+        let line = fails(tables(), arguments, 2);
+        assert!(line.contains(wanted), "{arguments:?}: {line}");
+    }
+    let nowhere = TempDir::new().unwrap();
+    let line = fails(nowhere.path(), &["list"], 2);
+    assert!(line.contains("there is no folder") && line.contains("--tables"), "{line}");
+    let crowd = fails(tables(), &["probe", "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w"], 2);
+    assert!(crowd.contains("unknown"), "{crowd}");
+}
+
+#[test]
+fn damage_is_found_and_named() {
+    let folder = build(&["KRK"]);
+    let table = folder.path().join("tables/plain/KRK");
+    let shard = table.join("dtm/0000.shard");
+    let whole = fs::read(&shard).unwrap();
+    let mut flipped = whole.clone();
+    let middle = flipped.len() * 3 / 4;
+    flipped[middle] ^= 1;
+    fs::write(&shard, &flipped).unwrap();
+    let line = fails(folder.path(), &["verify", "KRK"], 1);
+    assert!(line.contains("KRK is damaged") && line.contains("0000.shard"), "{line}");
+    fs::write(&shard, &whole[..whole.len() / 2]).unwrap();
+    assert!(fails(folder.path(), &["probe", KRK], 2).contains("0000.shard"));
+    fs::write(&shard, &whole).unwrap();
+    stdout(&run(folder.path(), &["verify", "KRK"]));
+
+    let manifest = table.join("manifest.json");
+    let text = fs::read(&manifest).unwrap();
+    fs::write(&manifest, &text[..text.len() / 2]).unwrap();
+    for arguments in [&["stats", "KRK"][..], &["probe", KRK], &["list"]] {
+        let line = fails(folder.path(), arguments, 2);
+        assert!(line.contains("manifest"), "{line}");
+    }
+}
+
+#[test]
+fn a_table_of_other_values_is_found_out() {
+    // The distances to mate of KCK in the place of those to conversion are wrong bytes by the manifest; with the
+    // manifest's entry exchanged as well, only the rules can tell.
+    let folder = build(&["KCKC"]);
+    let table = folder.path().join("tables/plain/KCKC");
+    let (from, to) = (table.join("wdl/0000.shard"), table.join("dtc/0000.shard"));
+    fs::copy(from, to).unwrap();
+    assert!(fails(folder.path(), &["verify", "KCKC"], 1).contains("KCKC"));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_canju"))
+        .args(["probe", KRK, "--tables"])
+        .arg(tables().join("tables"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(stderr, "");
+}
+
+#[test]
+fn logs_go_to_standard_error_as_asked() {
+    let output = run(tables(), &["verify", "KCK", "--log", "info", "--log-format", "json"]);
+    let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+    assert!(stderr.lines().any(|l| l.starts_with('{') && l.contains("verified")), "{stderr}");
+    stdout(&output);
+}
