@@ -31,9 +31,7 @@ impl TryFrom<wire::Assign> for Assignment {
         Ok(Self {
             task: assign.task.try_into()?,
             rules: assign.rules.parse()?,
-            owners: owners
-                .map(|o| Owner { member: MemberId(o.worker), address: o.address, runs: o.runs })
-                .collect(),
+            owners: owners.map(|o| Owner { member: MemberId(o.worker), address: o.address, runs: o.runs }).collect(),
             encode: assign.encode.iter().map(|m| m.parse()).collect::<Result<_, _>>()?,
             memory: assign.memory,
         })

@@ -133,7 +133,8 @@ impl Bench {
             return Ok(());
         }
         let (need, have) = (bytes_in_words(bytes), bytes_in_words(self.memory));
-        let text = format!("the part {what} {need} of memory and this worker has {have}: add workers, or raise --memory");
+        let text =
+            format!("the part {what} {need} of memory and this worker has {have}: add workers, or raise --memory");
         Err(ClusterError::Refused(text))
     }
 

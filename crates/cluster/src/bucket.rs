@@ -38,7 +38,14 @@ pub struct Folders;
 impl Buckets for Folders {
     async fn open(&self, location: &str) -> Result<Bucket, ClusterError> {
         let path = Path::new(location).to_path_buf();
-        let opened = tokio::task::spawn_blocking(move || Ok((FolderStore::open(&path)?, FolderSource::new(&path)))).await;
+        let open = move || {
+            let store = FolderStore::open(&path)?;
+            // The source looks for this folder once, now; without it a folder that is itself called
+            // `tables` would be taken for the inner one.
+            let _ = std::fs::create_dir(path.join("tables"));
+            Ok((store, FolderSource::new(&path)))
+        };
+        let opened = tokio::task::spawn_blocking(open).await;
         let opened: Result<_, StoreError> = opened.map_err(|e| ClusterError::Panicked(e.to_string()))?;
         let (store, source) = opened?;
         Ok(Bucket { store: Arc::new(store), source: Arc::new(source) })

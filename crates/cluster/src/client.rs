@@ -21,8 +21,9 @@ impl Client {
     /// # Errors
     /// [`ClusterError::Unreachable`] when nobody answers there, [`ClusterError::Refused`] for what is no URL.
     pub async fn connect(url: &str) -> Result<Self, ClusterError> {
-        let endpoint = Endpoint::from_shared(url.to_owned())
-            .map_err(|_| ClusterError::Refused(format!("{url:?} is no URL of a coordinator: write http://HOST:PORT")))?;
+        let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|_| {
+            ClusterError::Refused(format!("{url:?} is no URL of a coordinator: write http://HOST:PORT"))
+        })?;
         let endpoint = endpoint.connect_timeout(Duration::from_secs(5)).tcp_nodelay(true);
         match endpoint.connect().await {
             Ok(channel) => Ok(Self { jobs: JobsClient::new(channel), url: url.to_owned() }),
@@ -41,7 +42,12 @@ impl Client {
     ///
     /// # Errors
     /// What the coordinator answers.
-    pub async fn submit(&mut self, tables: &[String], metrics: &[String], rules: &str) -> Result<wire::Job, ClusterError> {
+    pub async fn submit(
+        &mut self,
+        tables: &[String],
+        metrics: &[String],
+        rules: &str,
+    ) -> Result<wire::Job, ClusterError> {
         let (tables, metrics) = (tables.to_vec(), metrics.to_vec());
         let request = wire::SubmitRequest { tables, metrics, rules: rules.to_owned() };
         let reply = self.jobs.submit(request).await.map_err(|s| self.error(s))?;

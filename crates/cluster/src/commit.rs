@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use canju_retro::{Game, GameError, Metric, Rules, Shape, TableName};
-use canju_store::{ETag, StoreError};
+use canju_store::{ETag, Store, StoreError};
 use canju_table::{BuildStatistics, Manifest, MetricEntry, ShardInfo, SmallerTable, manifest_key};
 
 use crate::bucket::key;
@@ -14,40 +14,42 @@ use crate::{Bucket, ClusterError, Commit, SolvedMetric, wire};
 /// How often a manifest is read again when another process changes it at the same time.
 const ATTEMPTS: usize = 5;
 
-impl Bucket {
-    /// The manifest of a table, if it is there.
-    ///
-    /// # Errors
-    /// What the store says; [`ClusterError::Table`] for a manifest that is none.
-    pub async fn manifest(&self, rules: Rules, table: &TableName) -> Result<Option<(Manifest, ETag)>, ClusterError> {
-        let name = manifest_key(rules, table);
-        match self.store.get(&key(&name)?).await {
-            Ok(object) => {
-                let manifest = Manifest::parse(&name, &object.bytes).map_err(|e| ClusterError::Table(Box::new(e)))?;
-                Ok(Some((manifest, object.etag)))
-            }
-            Err(StoreError::NotFound { .. }) => Ok(None),
-            Err(e) => Err(e.into()),
+/// The manifest of a table, if it is there.
+///
+/// # Errors
+/// What the store says; [`ClusterError::Table`] for a manifest that is none.
+async fn manifest(
+    store: &dyn Store,
+    rules: Rules,
+    table: &TableName,
+) -> Result<Option<(Manifest, ETag)>, ClusterError> {
+    let name = manifest_key(rules, table);
+    match store.get(&key(&name)?).await {
+        Ok(object) => {
+            let manifest = Manifest::parse(&name, &object.bytes).map_err(|e| ClusterError::Table(Box::new(e)))?;
+            Ok(Some((manifest, object.etag)))
         }
+        Err(StoreError::NotFound { .. }) => Ok(None),
+        Err(e) => Err(e.into()),
     }
+}
 
-    /// Which metrics of these tables are there.
-    ///
-    /// # Errors
-    /// As [`Bucket::manifest`].
-    pub async fn present(
-        &self,
-        rules: Rules,
-        tables: &[TableName],
-    ) -> Result<BTreeMap<TableName, BTreeSet<Metric>>, ClusterError> {
-        let mut present = BTreeMap::new();
-        for table in tables {
-            if let Some((manifest, _)) = self.manifest(rules, table).await? {
-                present.insert(table.clone(), manifest.metrics.keys().copied().collect());
-            }
+/// Which metrics of these tables a store has.
+///
+/// # Errors
+/// What the store says; [`ClusterError::Table`] for a manifest that cannot be used.
+pub async fn present(
+    store: &dyn Store,
+    rules: Rules,
+    tables: &[TableName],
+) -> Result<BTreeMap<TableName, BTreeSet<Metric>>, ClusterError> {
+    let mut present = BTreeMap::new();
+    for table in tables {
+        if let Some((manifest, _)) = manifest(store, rules, table).await? {
+            present.insert(table.clone(), manifest.metrics.keys().copied().collect());
         }
-        Ok(present)
     }
+    Ok(present)
 }
 
 /// Writes the manifest of a solved table, or adds its new metrics to the one that is there. Returns what
@@ -80,7 +82,7 @@ async fn draw_up(
 ) -> Result<Manifest, ClusterError> {
     let mut smaller = Vec::new();
     for table in &commit.smaller {
-        let found = bucket.manifest(commit.rules, table).await?;
+        let found = manifest(bucket.store.as_ref(), commit.rules, table).await?;
         let (manifest, _) = found.ok_or_else(|| {
             ClusterError::Refused(format!("the manifest of the smaller table {table} is gone: build it again"))
         })?;
@@ -124,7 +126,11 @@ fn shards_by_metric(solved: &SolvedMetric, shape: &Shape) -> Result<BTreeMap<Met
         list.sort_by_key(|s| s.number);
         let complete = list.iter().map(|s| s.number).eq(0..shape.runs.len() as u32);
         if !complete {
-            return Err(ClusterError::Protocol(format!("{} shards of {metric}, for {} runs", list.len(), shape.runs.len())));
+            return Err(ClusterError::Protocol(format!(
+                "{} shards of {metric}, for {} runs",
+                list.len(),
+                shape.runs.len()
+            )));
         }
     }
     if shards.contains_key(&solved.metric) {
@@ -138,7 +144,7 @@ async fn write(bucket: &Bucket, commit: &Commit, fresh: Manifest) -> Result<(), 
     let name = key(&fresh.key())?;
     let refuse = |text: String| Err(ClusterError::Refused(text));
     for _ in 0..ATTEMPTS {
-        let (manifest, before) = match bucket.manifest(commit.rules, &commit.table).await? {
+        let (whole, before) = match manifest(bucket.store.as_ref(), commit.rules, &commit.table).await? {
             None => (fresh.clone(), None),
             Some((mut there, etag)) => {
                 if let Err(conflict) = there.merge(fresh.clone()) {
@@ -147,7 +153,7 @@ async fn write(bucket: &Bucket, commit: &Commit, fresh: Manifest) -> Result<(), 
                 (there, Some(etag))
             }
         };
-        let json = manifest.to_json().map_err(|e| ClusterError::Table(Box::new(e)))?;
+        let json = whole.to_json().map_err(|e| ClusterError::Table(Box::new(e)))?;
         let written = match &before {
             None => bucket.store.put_if_absent(&name, Bytes::from(json)).await,
             Some(etag) => bucket.store.put_if_match(&name, Bytes::from(json), etag).await,

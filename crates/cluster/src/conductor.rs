@@ -491,6 +491,6 @@ impl Conductor {
             };
             self.actions.push(Action::Tell(owner.member, Tell::Assign(assign)));
         }
-        work.stage = Stage::Running(Run::new(now, task, owners));
+        work.stage = Stage::Running(Box::new(Run::new(now, task, owners)));
     }
 }

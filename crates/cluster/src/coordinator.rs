@@ -76,7 +76,8 @@ impl Coordinator {
     ) -> Result<Self, ClusterError> {
         let listener = listen(settings.listen, settings.insecure_network).await?;
         let address = listener.local_addr();
-        let address = address.map_err(|source| ClusterError::Listen { address: settings.listen.to_string(), source })?;
+        let address =
+            address.map_err(|source| ClusterError::Listen { address: settings.listen.to_string(), source })?;
         let bucket = buckets.open(&settings.store).await?;
         let identity = bucket.identity(fastrand::u64(..)).await?;
         bucket.check(&identity, "coordinator").await?;

@@ -67,7 +67,10 @@ struct Taker(Inboxes);
 
 #[tonic::async_trait]
 impl Exchange for Taker {
-    async fn send(self: Arc<Self>, request: Request<Streaming<wire::Chunk>>) -> Result<Response<wire::Receipt>, Status> {
+    async fn send(
+        self: Arc<Self>,
+        request: Request<Streaming<wire::Chunk>>,
+    ) -> Result<Response<wire::Receipt>, Status> {
         let mut chunks = request.into_inner();
         let mut receipt = wire::Receipt::default();
         // A chunk is asked for when the one before is in its box: the sender goes no faster than that.
@@ -116,7 +119,8 @@ impl Post {
                 Ok(_) => Status::data_loss("chunks were lost on the way"),
                 Err(status) => status,
             };
-            let worth_it = matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Cancelled | Code::DataLoss);
+            let worth_it =
+                matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Cancelled | Code::DataLoss);
             if !worth_it {
                 return Err(refused(letter.to, address, &status));
             }

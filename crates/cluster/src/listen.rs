@@ -31,3 +31,9 @@ pub async fn listen(address: SocketAddr, insecure_network: bool) -> Result<TcpLi
 pub(crate) fn incoming(listener: TcpListener) -> TcpIncoming {
     TcpIncoming::from(listener).with_nodelay(Some(true))
 }
+
+/// The URL of an address as users write it: `HOST:PORT` or a whole URL.
+#[must_use]
+pub fn url_of(address: &str) -> String {
+    if address.contains("://") { address.to_owned() } else { format!("http://{address}") }
+}

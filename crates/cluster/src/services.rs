@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
+use crate::commit::present;
 use crate::coordinator::Office;
 use crate::plan::{Plan, closure, parse_metrics, parse_tables};
 use crate::wire::jobs_server::Jobs;
@@ -37,7 +38,8 @@ impl Membership for Office {
         };
         let (line, commands) = mpsc::channel(LINE);
         if hello.version != VERSION {
-            let reason = format!("it is version {}, the coordinator {VERSION}: use the same on all machines", hello.version);
+            let reason =
+                format!("it is version {}, the coordinator {VERSION}: use the same on all machines", hello.version);
             let goodbye = Tell::Goodbye(wire::Goodbye { reason, rejoin: false });
             let _ = line.try_send(Ok(wire::Command { kind: Some(goodbye) }));
             return Ok(Response::new(ReceiverStream::new(commands)));
@@ -84,7 +86,7 @@ impl Office {
         let rules = if request.rules.is_empty() { Default::default() } else { request.rules.parse()? };
         let asked = parse_tables(self.game.as_ref(), &request.tables)?;
         let tables = closure(self.game.as_ref(), &asked)?;
-        let present = self.bucket.present(rules, &tables).await?;
+        let present = present(self.bucket.store.as_ref(), rules, &tables).await?;
         let game = Arc::clone(&self.game);
         // Shapes of large tables take a moment.
         let plan = tokio::task::spawn_blocking(move || Plan::new(game.as_ref(), asked, &metrics, rules, &present));
@@ -103,7 +105,10 @@ fn is_over(job: &wire::Job) -> bool {
 
 #[tonic::async_trait]
 impl Jobs for Office {
-    async fn submit(self: Arc<Self>, request: Request<wire::SubmitRequest>) -> Result<Response<wire::SubmitReply>, Status> {
+    async fn submit(
+        self: Arc<Self>,
+        request: Request<wire::SubmitRequest>,
+    ) -> Result<Response<wire::SubmitReply>, Status> {
         let plan = self.plan(request.into_inner()).await?;
         let id = self.with(|conductor, now| conductor.submit(now, plan));
         Ok(Response::new(wire::SubmitReply { job: Some(self.picture(id)?) }))
@@ -126,7 +131,10 @@ impl Jobs for Office {
 
     type WatchStream = Answers<wire::Job>;
 
-    async fn watch(self: Arc<Self>, request: Request<wire::WatchRequest>) -> Result<Response<Self::WatchStream>, Status> {
+    async fn watch(
+        self: Arc<Self>,
+        request: Request<wire::WatchRequest>,
+    ) -> Result<Response<Self::WatchStream>, Status> {
         let id: JobId = request.into_inner().job.parse()?;
         self.picture(id)?;
         let (pictures, stream) = mpsc::channel(4);

@@ -20,7 +20,8 @@ pub fn bytes_in_words(bytes: u64) -> String {
 /// # Errors
 /// [`ClusterError::Refused`] when the text is no such amount.
 pub fn parse_bytes(text: &str) -> Result<u64, ClusterError> {
-    let refuse = || ClusterError::Refused(format!("{text:?} is no amount of memory: write for example 24GiB, 512M or 1.5G"));
+    let refuse =
+        || ClusterError::Refused(format!("{text:?} is no amount of memory: write for example 24GiB, 512M or 1.5G"));
     let text = text.trim();
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
@@ -31,7 +32,9 @@ pub fn parse_bytes(text: &str) -> Result<u64, ClusterError> {
     } else {
         let known = UNITS.iter().find(|(name, _)| {
             let short = &name[..1];
-            name.eq_ignore_ascii_case(unit) || short.eq_ignore_ascii_case(unit) || format!("{short}B").eq_ignore_ascii_case(unit)
+            name.eq_ignore_ascii_case(unit)
+                || short.eq_ignore_ascii_case(unit)
+                || format!("{short}B").eq_ignore_ascii_case(unit)
         });
         known.ok_or_else(refuse)?.1
     };

@@ -17,11 +17,17 @@ pub fn cpu_seconds() -> f64 {
 /// The largest resident size so far, in bytes; 0 where the system does not tell.
 #[must_use]
 pub fn peak_memory() -> u64 {
-    status_kib("VmHWM:")
+    kib("/proc/self/status", "VmHWM:")
 }
 
-fn status_kib(field: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+/// Bytes of memory that the machine could give to new work now; `None` where the system does not tell.
+#[must_use]
+pub fn available_memory() -> Option<u64> {
+    Some(kib("/proc/meminfo", "MemAvailable:")).filter(|&bytes| bytes > 0)
+}
+
+fn kib(file: &str, field: &str) -> u64 {
+    let status = std::fs::read_to_string(file).unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix(field));
     line.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kib| kib * 1024)
 }

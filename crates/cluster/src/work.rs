@@ -71,7 +71,7 @@ pub(crate) struct Work {
 #[derive(Debug)]
 pub(crate) enum Stage {
     Waiting,
-    Running(Run),
+    Running(Box<Run>),
     Committing,
 }
 

@@ -10,9 +10,9 @@ use tokio::net::TcpListener;
 use tonic::transport::Server;
 
 use crate::exchange::{Inboxes, Post};
-use crate::session::{End, Session};
 use crate::listen::incoming;
-use crate::{Buckets, ClusterError, Pool, listen};
+use crate::session::{End, Session};
+use crate::{Buckets, ClusterError, Pool, listen, url_of};
 
 /// How a worker is set up.
 #[derive(Clone, Debug)]
@@ -69,7 +69,16 @@ impl Worker {
         let listener = listen(settings.listen, settings.insecure_network).await?;
         let local = listener.local_addr();
         let local = local.map_err(|source| ClusterError::Listen { address: settings.listen.to_string(), source })?;
-        let address = settings.advertise.clone().unwrap_or_else(|| format!("http://{local}"));
+        let address = match &settings.advertise {
+            Some(address) => url_of(address),
+            None if local.ip().is_unspecified() => {
+                return Err(ClusterError::Refused(format!(
+                    "other workers cannot reach this one at {local}: give --advertise HOST:{}",
+                    local.port()
+                )));
+            }
+            None => format!("http://{local}"),
+        };
         let (inboxes, post) = (Inboxes::default(), Post::default());
         Ok(Self { site: Site { game, buckets, settings, pool, inboxes, post, address }, listener })
     }

@@ -192,8 +192,7 @@ async fn a_silent_worker_is_given_up() {
     let (line, reports) = tokio::sync::mpsc::channel(4);
     let hello = wire::Hello { name: "mute".into(), version: canju_cluster::VERSION.into(), ..wire::Hello::default() };
     line.send(wire::Report { epoch: 0, kind: Some(wire::report::Kind::Hello(hello)) }).await.unwrap();
-    let mut commands =
-        client.attend(tokio_stream::wrappers::ReceiverStream::new(reports)).await.unwrap().into_inner();
+    let mut commands = client.attend(tokio_stream::wrappers::ReceiverStream::new(reports)).await.unwrap().into_inner();
     let Some(wire::command::Kind::Welcome(welcome)) = commands.message().await.unwrap().unwrap().kind else { panic!() };
     let ready = wire::Report { epoch: welcome.epoch, kind: Some(wire::report::Kind::Ready(wire::Ready {})) };
     line.send(ready).await.unwrap();
@@ -205,7 +204,8 @@ async fn a_silent_worker_is_given_up() {
         }
     }
     // A word of the old membership is worth nothing now.
-    let _ = line.send(wire::Report { epoch: welcome.epoch, kind: Some(wire::report::Kind::Ready(wire::Ready {})) }).await;
+    let _ =
+        line.send(wire::Report { epoch: welcome.epoch, kind: Some(wire::report::Kind::Ready(wire::Ready {})) }).await;
     assert!(town.client().await.status().await.unwrap().workers.is_empty());
 }
 

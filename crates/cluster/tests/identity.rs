@@ -110,7 +110,8 @@ const URL: &str = "CANJU_TEST_COORDINATOR";
 fn worker_process() {
     let Ok(url) = std::env::var(URL) else { return };
     tokio::runtime::Runtime::new().unwrap().block_on(async {
-        let hand = hire(&url, Arc::new(Toy::default()), Arc::new(Folders), &format!("p{}", std::process::id()), 0).await;
+        let hand =
+            hire(&url, Arc::new(Toy::default()), Arc::new(Folders), &format!("p{}", std::process::id()), 0).await;
         let _ = hand.task.await;
     });
 }

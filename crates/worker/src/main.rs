@@ -1,2 +1,89 @@
-//! The worker command.
-fn main() {}
+//! The `worker` command: gives a coordinator threads and memory.
+
+mod arguments;
+mod logging;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use canju_cluster::{Folders, Worker, WorkerSettings, available_memory, parse_bytes, url_of};
+use canju_endgame::Xiangqi;
+use clap::Parser;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::arguments::{Arguments, Command, Start};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: {}", canju_cluster::causes(error.as_ref()));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<()> {
+    logging::begin(&arguments.logging)?;
+    let Command::Start(arguments) = arguments.command;
+    if let Some(scratch) = &arguments.scratch {
+        check_scratch(scratch)?;
+    }
+    let settings = settings(arguments)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let result = runtime.block_on(start(settings));
+    // A part that is still on the threads must not hold up the end.
+    runtime.shutdown_background();
+    result
+}
+
+async fn start(settings: WorkerSettings) -> Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let worker = Worker::bind(Arc::new(Xiangqi::new()), Arc::new(Folders), settings).await?;
+    tracing::info!(address = worker.address(), "worker listens");
+    let stop = async move {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        }
+        tracing::info!("told to stop");
+    };
+    Ok(worker.run(stop).await?)
+}
+
+fn settings(arguments: Start) -> Result<WorkerSettings> {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let memory = match &arguments.memory {
+        Some(size) => parse_bytes(size)?,
+        None => available_memory().map_or(0, |free| free / 5 * 4),
+    };
+    Ok(WorkerSettings {
+        name: arguments.name.unwrap_or_else(|| format!("{host}-{}", std::process::id())),
+        coordinator: url_of(&arguments.coordinator),
+        listen: arguments.listen,
+        advertise: arguments.advertise,
+        insecure_network: arguments.insecure_network,
+        memory,
+        threads: arguments
+            .threads
+            .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from),
+        retry: Duration::from_millis(200),
+    })
+}
+
+/// Temporary files will go there: a folder that cannot take them is found out now.
+fn check_scratch(folder: &Path) -> Result<()> {
+    let trial = folder.join(format!(".worker-{}", std::process::id()));
+    let tried = std::fs::write(&trial, b"can be written\n").and_then(|()| std::fs::remove_file(&trial));
+    tried.with_context(|| {
+        format!(
+            "the scratch folder {} cannot be written: create it, or choose another with --scratch",
+            folder.display()
+        )
+    })
+}

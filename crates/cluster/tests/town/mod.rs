@@ -135,7 +135,10 @@ pub fn files(store: &Path) -> BTreeMap<String, Vec<u8>> {
             }
             let name = path.strip_prefix(root).unwrap().display().to_string();
             let bytes = std::fs::read(&path).unwrap();
-            found.insert(name.clone(), if name.ends_with("manifest.json") { without_cost(&name, &bytes) } else { bytes });
+            found.insert(
+                name.clone(),
+                if name.ends_with("manifest.json") { without_cost(&name, &bytes) } else { bytes },
+            );
         }
     }
     let mut found = BTreeMap::new();

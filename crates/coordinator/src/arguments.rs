@@ -1,0 +1,153 @@
+//! What the command line says.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Builds xiangqi endgame tables: plans, gives work to workers, and commits what they solve.
+#[derive(Parser)]
+#[command(name = "coordinator", version)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) logging: Logging,
+}
+
+#[derive(Args)]
+pub(crate) struct Logging {
+    /// What to log to stderr, as `info`, `warn` or `canju_cluster=debug`; RUST_LOG otherwise
+    #[arg(long, global = true, value_name = "FILTER")]
+    pub(crate) log: Option<String>,
+    /// How log lines look
+    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
+    pub(crate) log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Serve a cluster, or with --build build some endgames and end
+    Start(Start),
+    /// Ask a coordinator for endgames, with all that they lead to
+    Submit(Submit),
+    /// List the jobs of a coordinator
+    Jobs(Remote),
+    /// Show workers and open jobs of a coordinator
+    Status(Status),
+    /// End a job
+    Cancel(Cancel),
+    /// Tell what building some endgames takes, without building
+    Plan(Plan),
+}
+
+#[derive(Args)]
+pub(crate) struct Start {
+    /// Where to listen [default: 127.0.0.1:7420, with --build any free port of this machine]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// The folder that keeps the tables
+    #[arg(long, value_name = "DIR", default_value = "./tables")]
+    pub(crate) store: PathBuf,
+    /// Workers within this process [default: 1 with --build, else 0]
+    #[arg(long, value_name = "N")]
+    pub(crate) local_workers: Option<usize>,
+    /// Threads of each local worker [default: all processors, shared among them]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// Memory of each local worker, as 24GiB [default: 4/5 of what is free, shared among them]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<String>,
+    /// Endgames to build, as KRKN,KCPKA; ends when they are there
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) build: Vec<String>,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+    /// Begin no table before so many workers have joined [default: the local workers, at least 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) min_workers: Option<usize>,
+    /// Tables with fewer cells for one side to move go whole to one worker
+    #[arg(long, value_name = "CELLS", default_value_t = 4 << 20)]
+    pub(crate) cut_from: u64,
+    /// Allow --listen on addresses that other machines reach, without encryption or authentication
+    #[arg(long)]
+    pub(crate) insecure_network: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Wanted {
+    /// What to count: dtm (moves to mate), dtc (moves to the first capture), or both
+    #[arg(long, value_name = "METRIC", value_delimiter = ',', default_value = "dtm")]
+    pub(crate) metric: Vec<String>,
+    /// The rule of repetition
+    #[arg(long, default_value = "plain")]
+    pub(crate) rules: String,
+}
+
+#[derive(Args)]
+pub(crate) struct Remote {
+    /// The coordinator
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7420")]
+    pub(crate) coordinator: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Submit {
+    /// Endgames, as KRKN,KCPKA
+    #[arg(required = true, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) names: Vec<String>,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+    /// Stay until the job is done
+    #[arg(long)]
+    pub(crate) follow: bool,
+    #[command(flatten)]
+    pub(crate) remote: Remote,
+}
+
+#[derive(Args)]
+pub(crate) struct Status {
+    /// Show it again every second
+    #[arg(long)]
+    pub(crate) watch: bool,
+    #[command(flatten)]
+    pub(crate) remote: Remote,
+}
+
+#[derive(Args)]
+pub(crate) struct Cancel {
+    /// The job, as j1
+    pub(crate) job: String,
+    #[command(flatten)]
+    pub(crate) remote: Remote,
+}
+
+#[derive(Args)]
+pub(crate) struct Plan {
+    /// Endgames, as KRKN,KCPKA
+    #[arg(required = true, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) names: Vec<String>,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+    /// Over how many workers
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) workers: u32,
+    /// What each worker has, as 24GiB; ends with 2 when it is too little
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<String>,
+    /// The folder that keeps the tables: what is there is not counted
+    #[arg(long, value_name = "DIR", default_value = "./tables")]
+    pub(crate) store: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

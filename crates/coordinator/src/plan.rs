@@ -1,0 +1,97 @@
+//! `coordinator plan`: what building takes, without building.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use canju_cluster::{Plan, bytes_in_words, closure, parse_bytes, parse_metrics, parse_tables, present};
+use canju_endgame::Xiangqi;
+use canju_retro::Rules;
+use canju_store::FolderStore;
+use serde_json::{Value, json};
+
+use crate::arguments;
+use crate::columns::{columns, grouped};
+use crate::print;
+
+/// Prints the plan; an error where it does not fit.
+pub(crate) async fn plan(arguments: arguments::Plan) -> Result<()> {
+    let game = Xiangqi::new();
+    let metrics = parse_metrics(&arguments.wanted.metric)?;
+    let rules: Rules = arguments.wanted.rules.parse()?;
+    let memory = arguments.memory.as_deref().map(parse_bytes).transpose()?;
+    let asked = parse_tables(&game, &arguments.names)?;
+    let tables = closure(&game, &asked)?;
+    // A folder that is not there has no tables; one that cannot be read is an error.
+    let present = if arguments.store.exists() {
+        present(&FolderStore::open_read_only(&arguments.store)?, rules, &tables).await?
+    } else {
+        BTreeMap::new()
+    };
+    let plan = Plan::new(&game, asked, &metrics, rules, &present)?;
+    let workers = arguments.workers as usize;
+    if arguments.json {
+        print(&format!("{:#}\n", as_json(&plan, workers)));
+    } else {
+        print(&as_text(&plan, workers));
+    }
+    if let Some(memory) = memory {
+        plan.check_memory(workers, memory)?;
+    }
+    Ok(())
+}
+
+fn as_text(plan: &Plan, workers: usize) -> String {
+    let rows: Vec<_> = plan
+        .tables
+        .iter()
+        .map(|t| {
+            let build = t.build.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+            [
+                t.table.to_string(),
+                if build.is_empty() { "there".to_owned() } else { build },
+                grouped(t.positions),
+                grouped(t.slices.into()),
+                t.run_cells.len().to_string(),
+                bytes_in_words(t.set_bytes),
+                bytes_in_words(t.memory_a_worker(workers)),
+                bytes_in_words(t.stored_bytes()),
+            ]
+        })
+        .collect();
+    let head = ["endgame", "build", "positions", "slices", "runs", "sets", "memory a worker", "stored"];
+    let mut text = columns(head, 2, &rows);
+    let missing = plan.missing().count();
+    text += &format!(
+        "\n{missing} of {} tables to build, {} positions\n",
+        plan.tables.len(),
+        grouped(plan.missing().map(|t| t.positions).sum())
+    );
+    text += &format!(
+        "{} of memory on each of {workers} worker{}, about {} stored\n",
+        bytes_in_words(plan.memory_a_worker(workers)),
+        if workers == 1 { "" } else { "s" },
+        bytes_in_words(plan.missing().map(canju_cluster::TablePlan::stored_bytes).sum())
+    );
+    text
+}
+
+fn as_json(plan: &Plan, workers: usize) -> Value {
+    let names = |list: &mut dyn Iterator<Item = String>| list.collect::<Vec<_>>();
+    let tables = plan.tables.iter().map(|t| {
+        json!({
+            "endgame": t.table.as_str(),
+            "smaller": names(&mut t.smaller.iter().map(ToString::to_string)),
+            "build": names(&mut t.build.iter().map(ToString::to_string)),
+            "present": names(&mut t.present.iter().map(ToString::to_string)),
+            "positions": t.positions, "cells": t.cells(), "slices": t.slices, "runs": t.run_cells.len(),
+            "set_bytes": t.set_bytes, "memory_a_worker": t.memory_a_worker(workers), "stored_bytes": t.stored_bytes(),
+        })
+    });
+    json!({
+        "tables": tables.collect::<Vec<_>>(),
+        "workers": workers,
+        "positions": plan.missing().map(|t| t.positions).sum::<u64>(),
+        "memory_a_worker": plan.memory_a_worker(workers),
+        "stored_bytes": plan.missing().map(canju_cluster::TablePlan::stored_bytes).sum::<u64>(),
+    })
+}

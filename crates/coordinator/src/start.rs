@@ -1,0 +1,134 @@
+//! `coordinator start`: serves, or builds and ends.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, Result, bail};
+use canju_cluster::{
+    Client, ClusterError, Coordinator, CoordinatorSettings, Folders, Settings, Worker, WorkerSettings,
+    available_memory, parse_bytes, parse_metrics, parse_tables,
+};
+use canju_endgame::{INDEX_VERSION, Xiangqi};
+use canju_retro::{Game, Rules};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::arguments::Start;
+use crate::follow::follow;
+use crate::print;
+use crate::summary::summary;
+
+/// Starts a coordinator, and what goes with it in this process.
+pub(crate) async fn start(arguments: Start) -> Result<()> {
+    let game: Arc<dyn Game> = Arc::new(Xiangqi::new());
+    // What cannot be asked is found out before anything is opened.
+    if !arguments.build.is_empty() {
+        parse_tables(game.as_ref(), &arguments.build)?;
+    }
+    parse_metrics(&arguments.wanted.metric)?;
+    let _: Rules = arguments.wanted.rules.parse()?;
+    let building = !arguments.build.is_empty();
+    let workers = arguments.local_workers.unwrap_or(usize::from(building));
+    if building && workers == 0 && arguments.listen.is_none() {
+        bail!("nobody would do the work: give --local-workers, or --listen for workers of other processes");
+    }
+    let memory = arguments.memory.as_deref().map(parse_bytes).transpose()?;
+    let coordinator = Coordinator::bind(Arc::clone(&game), &Folders, settings(&arguments, workers)?).await?;
+    let url = coordinator.url();
+    let (stop, stopped) = watch::channel(());
+    let mut tasks: JoinSet<Result<(), ClusterError>> = JoinSet::new();
+    tasks.spawn(coordinator.run(dropped(stopped.clone())));
+    for number in 1..=workers {
+        let settings = local_worker(number, workers, &url, arguments.threads, memory);
+        let worker = Worker::bind(Arc::clone(&game), Arc::new(Folders), settings).await?;
+        tasks.spawn(worker.run(dropped(stopped.clone())));
+    }
+    drop(stopped);
+    let result = tokio::select! {
+        result = work(&arguments, &url, building) => result,
+        // None of them ends by itself unless something is wrong.
+        Some(ended) = tasks.join_next() => match ended {
+            Ok(Ok(())) => Err(anyhow::anyhow!("a part of the coordinator ended too early")),
+            Ok(Err(error)) => Err(error.into()),
+            Err(error) => Err(error.into()),
+        },
+    };
+    drop(stop);
+    let _ = tokio::time::timeout(Duration::from_secs(3), async { while tasks.join_next().await.is_some() {} }).await;
+    result
+}
+
+/// Builds, or waits for the signal to end.
+async fn work(arguments: &Start, url: &str, building: bool) -> Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let signal = async {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        }
+    };
+    if !building {
+        signal.await;
+        tracing::info!("told to stop");
+        return Ok(());
+    }
+    let build = async {
+        let mut client = Client::connect(url).await?;
+        let wanted = &arguments.wanted;
+        let job = client.submit(&arguments.build, &wanted.metric, &wanted.rules).await?;
+        let job = follow(&mut client, &job.id).await?;
+        print(&summary(&job));
+        Ok(())
+    };
+    tokio::select! {
+        result = build => result,
+        () = signal => bail!("stopped before all was built: finished tables are kept, start again to go on"),
+    }
+}
+
+/// Ends when the other side of the channel is dropped.
+async fn dropped(mut stopped: watch::Receiver<()>) {
+    while stopped.changed().await.is_ok() {}
+}
+
+fn settings(arguments: &Start, workers: usize) -> Result<CoordinatorSettings> {
+    let building = !arguments.build.is_empty();
+    let port = if building { 0 } else { 7420 };
+    // Workers may run in other folders: they are told the whole path.
+    let store: PathBuf = std::path::absolute(&arguments.store).with_context(|| {
+        format!("{} is no folder for tables: choose another with --store", arguments.store.display())
+    })?;
+    let store = store.to_str().context("the path given with --store is not plain text: choose another")?.to_owned();
+    // Epochs must grow from one coordinator of a store to the next; microseconds are more than it gives out.
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Ok(CoordinatorSettings {
+        listen: arguments.listen.unwrap_or_else(|| ([127, 0, 0, 1], port).into()),
+        insecure_network: arguments.insecure_network,
+        store,
+        index: INDEX_VERSION,
+        heartbeat: Duration::from_secs(2),
+        conductor: Settings {
+            min_workers: arguments.min_workers.unwrap_or(workers.max(1)),
+            cut_from: arguments.cut_from,
+            first_epoch: since.as_micros() as u64,
+            ..Settings::default()
+        },
+    })
+}
+
+fn local_worker(number: usize, workers: usize, url: &str, threads: Option<u16>, memory: Option<u64>) -> WorkerSettings {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = available_memory().map_or(0, |free| free / 5 * 4 / workers as u64);
+    WorkerSettings {
+        name: format!("local-{number}"),
+        coordinator: url.to_owned(),
+        listen: ([127, 0, 0, 1], 0).into(),
+        advertise: None,
+        insecure_network: false,
+        memory: memory.unwrap_or(share),
+        threads: threads.map_or((processors / workers).max(1), usize::from),
+        retry: Duration::from_millis(100),
+    }
+}

@@ -1,0 +1,66 @@
+//! What the command line says.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Solves parts of endgames for a coordinator.
+#[derive(Parser)]
+#[command(name = "worker", version)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) logging: Logging,
+}
+
+#[derive(Args)]
+pub(crate) struct Logging {
+    /// What to log to stderr, as `info`, `warn` or `canju_cluster=debug`; RUST_LOG otherwise
+    #[arg(long, global = true, value_name = "FILTER")]
+    pub(crate) log: Option<String>,
+    /// How log lines look
+    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
+    pub(crate) log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Join a coordinator and work until told to stop
+    Start(Start),
+}
+
+#[derive(Args)]
+pub(crate) struct Start {
+    /// The coordinator; it is tried again until it is there
+    #[arg(long, value_name = "URL")]
+    pub(crate) coordinator: String,
+    /// Where to take messages of other workers
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// Where other workers reach it, as HOST:PORT [default: where it listens]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) advertise: Option<String>,
+    /// What its parts may take, as 24GiB [default: 4/5 of what is free]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<String>,
+    /// Threads that compute [default: all processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// A folder for temporary files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scratch: Option<PathBuf>,
+    /// What people call it [default: the host's name and the process's number]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Allow --listen on addresses that other machines reach, without encryption or authentication
+    #[arg(long)]
+    pub(crate) insecure_network: bool,
+}
