@@ -12,8 +12,10 @@
 //! ```
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+mod board;
 mod reference;
 mod workshop;
 
-pub use reference::{Board, Judged, Judgement, Reference};
+pub use board::Board;
+pub use reference::{Judged, Judgement, Reference};
 pub use workshop::Workshop;

@@ -1,6 +1,5 @@
 //! `canju stats`: what the manifest counts, with the sides in the order asked.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Context;
@@ -19,7 +18,7 @@ struct Stats {
     rules: &'static str,
     cells: u64,
     sides: Sides,
-    longest: BTreeMap<&'static str, Option<Longest>>,
+    longest: LongestWins,
 }
 
 #[derive(Serialize)]
@@ -34,6 +33,15 @@ struct Counts {
     draw: u64,
     loss: u64,
     illegal: u64,
+}
+
+/// By metric: absent where the metric was not built, `null` where nobody ever wins.
+#[derive(Default, Serialize)]
+struct LongestWins {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dtm: Option<Option<Longest>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dtc: Option<Option<Longest>>,
 }
 
 #[derive(Serialize)]
@@ -52,13 +60,17 @@ impl Stats {
     fn new(named: Named, manifest: &Manifest) -> anyhow::Result<Self> {
         let [w, b] = if named.swapped { [Side::Second, Side::First] } else { Side::BOTH };
         let counts = |side| Counts::of(manifest.sides.of(side));
-        let mut longest = BTreeMap::new();
-        for (metric, entry) in manifest.metrics.iter().filter(|(metric, _)| **metric != Metric::Wdl) {
+        let mut longest = LongestWins::default();
+        for (metric, entry) in &manifest.metrics {
             // Of equally long wins that of the first-named side.
             let wins = [w, b].map(|side| entry.longest.of(side).win.as_ref());
             let best = wins.into_iter().flatten().rev().max_by_key(|line| (line.order, line.plies));
             let line = best.map(|line| Longest::new(line, named.swapped)).transpose()?;
-            longest.insert(metric.name(), line);
+            match metric {
+                Metric::Dtm => longest.dtm = Some(line),
+                Metric::Dtc => longest.dtc = Some(line),
+                Metric::Wdl => {}
+            }
         }
         Ok(Self {
             endgame: named.asked,
@@ -95,7 +107,8 @@ pub(crate) fn run(arguments: &StatsArguments, out: &mut dyn Write) -> anyhow::Re
         let [win, draw, loss, illegal] = [side.win, side.draw, side.loss, side.illegal].map(grouped);
         writeln!(out, "{name:8}{win:>18}{draw:>18}{loss:>18}{illegal:>18}")?;
     }
-    for (metric, longest) in &stats.longest {
+    let longest = [(Metric::Dtm, &stats.longest.dtm), (Metric::Dtc, &stats.longest.dtc)];
+    for (metric, longest) in longest.into_iter().filter_map(|(metric, line)| Some((metric, line.as_ref()?))) {
         match longest {
             Some(longest) => writeln!(out, "longest win ({metric}): {} plies, {}", longest.plies, longest.fen)?,
             None => writeln!(out, "longest win ({metric}): none")?,

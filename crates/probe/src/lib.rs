@@ -44,6 +44,7 @@ mod chunks;
 mod desk;
 mod endgames;
 mod error;
+mod lesson;
 mod line;
 mod numbering;
 mod prober;

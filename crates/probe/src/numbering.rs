@@ -11,10 +11,9 @@ use canju_endgame::Index;
 use canju_retro::{Cell, Side};
 use canju_xiangqi::{Color, Move, Piece, Position, Role, Square, role_squares};
 
+use crate::lesson::{FORT, Lesson};
 use crate::random::Random;
 
-/// Roles in a fortress.
-const FORT: [Role; 3] = [Role::King, Role::Advisor, Role::Elephant];
 const KEYS: usize = 9 << 12;
 /// Stands for a contribution that is not known. Eighteen of them still fit, and one is beyond any known sum.
 const UNKNOWN: i64 = 1 << 57;
@@ -230,7 +229,7 @@ impl Numbering {
             if !self.index.set_up(Cell { slice, index: number, side: Side::First }, &mut board) {
                 continue;
             }
-            let base = Lesson::of(&board, &self.kinds);
+            let base = Lesson::of(&board, self.kinds.iter().map(|kind| kind.piece));
             let Some(cell) = base.board().and_then(|b| self.index.cell(&b)) else { continue };
             if !begun {
                 self.begin(&base, Spot::of(cell).number());
@@ -357,38 +356,6 @@ fn open_squares(kind: &Kind) -> Vec<Vec<Square>> {
     (0..n).map(|place| all[place..=all.len() - n + place].to_vec()).collect()
 }
 
-/// A position to learn from, by fortress and kind of attacker.
-#[derive(Clone)]
-struct Lesson {
-    forts: [Vec<(Piece, Square)>; 2],
-    pieces: Vec<Piece>,
-    men: Vec<Vec<Square>>,
-}
-
-impl Lesson {
-    fn of(board: &Position, kinds: &[Kind]) -> Self {
-        let forts =
-            Color::ALL.map(|c| board.pieces().filter(|(p, _)| p.color == c && FORT.contains(&p.role)).collect());
-        let men = kinds.iter().map(|kind| {
-            let mut squares: Vec<Square> = board.squares_of(kind.piece.color, kind.piece.role).collect();
-            squares.sort_unstable();
-            squares
-        });
-        Self { forts, pieces: kinds.iter().map(|k| k.piece).collect(), men: men.collect() }
-    }
-
-    /// The board with identical pieces in ascending order, or `None` where two share a square.
-    fn board(&self) -> Option<Position> {
-        let mut board = Position::empty(Color::Red);
-        let men =
-            self.pieces.iter().zip(&self.men).flat_map(|(&piece, squares)| squares.iter().map(move |&s| (piece, s)));
-        for (piece, square) in self.forts.iter().flatten().copied().chain(men) {
-            board.place(piece, square).ok()?;
-        }
-        Some(board)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -412,18 +379,16 @@ mod tests {
                 }
                 let mut stand = numbering.stand(&board);
                 for &chosen in &board.legal_moves() {
-                    let next = board.play(chosen);
-                    let all = [
-                        numbering.locate(&next, false),
-                        numbering.locate(&next.flip(), true),
-                        (!board.is_capture(chosen))
-                            .then(|| numbering.after(&mut stand, &board, board.piece_at(chosen.from).unwrap(), chosen))
-                            .unwrap_or_else(|| numbering.locate(&next, false)),
-                    ];
                     if board.is_capture(chosen) {
                         continue;
                     }
-                    for spot in all {
+                    let (next, piece) = (board.play(chosen), board.piece_at(chosen.from).unwrap());
+                    let spots = [
+                        numbering.locate(&next, false),
+                        numbering.locate(&next.flip(), true),
+                        numbering.after(&mut stand, &board, piece, chosen),
+                    ];
+                    for spot in spots {
                         let spot = spot.unwrap();
                         let cell = Cell { slice: spot.slice, index: spot.index, side: Side::Second };
                         assert!(index.set_up(cell, &mut found), "{name} {next}");

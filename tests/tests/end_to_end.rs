@@ -1,0 +1,109 @@
+//! The commands together: build by `coordinator`, ask and check by `canju`, and the same bytes however many work.
+
+use std::collections::BTreeMap;
+use std::env::consts::EXE_SUFFIX;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// The folder that cargo puts commands into, beside the folder of this test.
+fn folder() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.ancestors().nth(2).unwrap().to_owned()
+}
+
+/// A command of the workspace, built first: tests of one package are not told of the commands of others.
+fn command(package: &str, name: &str) -> Command {
+    let folder = folder();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--package", package, "--bin", name]);
+    cargo.arg("--target-dir").arg(folder.parent().unwrap());
+    if !cfg!(debug_assertions) {
+        cargo.arg("--release");
+    }
+    assert!(cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success(), "{name} does not build");
+    Command::new(folder.join(format!("{name}{EXE_SUFFIX}")))
+}
+
+fn succeeds(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Builds KCPKA for both distances.
+fn build(tables: &Path, workers: &str) {
+    let mut coordinator = command("canju-coordinator-cli", "coordinator");
+    // Every table is cut into parts, so that workers have something to tell each other.
+    coordinator.args(["start", "--build", "KCPKA", "--metric", "dtm,dtc", "--cut-from", "1", "--threads", "1"]);
+    succeeds(coordinator.args(["--memory", "1GiB", "--local-workers", workers, "--store"]).arg(tables));
+}
+
+fn canju(tables: &Path, arguments: &[&str]) -> Output {
+    command("canju", "canju").args(arguments).arg("--tables").arg(tables).output().unwrap()
+}
+
+fn json(tables: &Path, arguments: &[&str]) -> Value {
+    let output = canju(tables, &[arguments, &["--json"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// All shards below a folder, by path.
+fn shards(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "shard") {
+                found.insert(path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn build_ask_verify_damage() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let [one, two] = folders.each_ref().map(|folder| folder.path().join("tables"));
+    build(&one, "1");
+    build(&two, "2");
+    let written = shards(&one);
+    assert!(written.len() >= 14, "{:?}", written.keys());
+    assert!(written == shards(&two), "two workers wrote other bytes than one");
+
+    let stats = json(&one, &["stats", "KCPKA"]);
+    assert_eq!(stats["endgame"], "KCPKA");
+    let sides = ["w", "b"].map(|side| {
+        let counts = ["win", "draw", "loss", "illegal"].map(|what| stats["sides"][side][what].as_u64().unwrap());
+        counts.iter().sum::<u64>()
+    });
+    assert_eq!(stats["cells"].as_u64().unwrap(), sides[0] + sides[1]);
+    let longest = &stats["longest"]["dtm"];
+    let fen = longest["fen"].as_str().unwrap();
+    let value = json(&one, &["probe", fen]);
+    assert_eq!((&value["outcome"], &value["dtm"]), (&"win".into(), &longest["plies"]));
+    assert_eq!(value["moves"][0]["dtm"], longest["plies"]);
+    let line = json(&one, &["line", fen]);
+    assert_eq!(line["plies"], longest["plies"]);
+    assert!(line["end"] == "mate" || line["end"] == "stalemate");
+    let list = json(&one, &["list"]);
+    assert!(list["tables"].as_array().unwrap().iter().any(|t| t["endgame"] == "KCPKA"), "{list}");
+
+    assert!(canju(&two, &["verify", "KCPKA,KCPK", "--threads", "2"]).status.success());
+    let (name, mut bytes) =
+        shards(&two).into_iter().find(|(path, _)| path.to_string_lossy().contains("KCPKA")).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x10;
+    fs::write(two.join(&name), bytes).unwrap();
+    let damaged = canju(&two, &["verify", "KCPKA"]);
+    assert_eq!(damaged.status.code(), Some(1));
+    let told = String::from_utf8(damaged.stderr).unwrap();
+    assert!(told.starts_with("error: the table KCPKA is damaged") && told.contains(".shard"), "{told}");
+}
