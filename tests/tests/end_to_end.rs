@@ -1,4 +1,5 @@
 //! The commands together: build by `coordinator`, ask and check by `canju`, and the same bytes however many work.
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use std::collections::BTreeMap;
 use std::env::consts::EXE_SUFFIX;

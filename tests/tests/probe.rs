@@ -1,4 +1,5 @@
 //! Answers for single positions.
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use canju_probe::{ProbeError, Prober, Value, Wdl};
 use canju_retro::Metric;
