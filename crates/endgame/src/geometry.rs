@@ -26,9 +26,14 @@ pub(crate) struct Geometry {
     between: Vec<[u128; 90]>,
     /// Rays by direction (north, east, south, west).
     rays: [[u128; 90]; 4],
+    /// The same rays as squares in the order in which a slide passes them, [`END`] behind the last.
+    walks: Box<[[[u8; 10]; 4]; 90]>,
     forth: [[Steps; 7]; 2],
     back: [[Steps; 7]; 2],
 }
+
+/// Marks the end of a walk.
+pub(crate) const END: u8 = u8::MAX;
 
 static GEOMETRY: LazyLock<Geometry> = LazyLock::new(Geometry::new);
 
@@ -58,8 +63,20 @@ impl Geometry {
                 }
             }
         }
+        let mut walks = Box::new([[[END; 10]; 4]; 90]);
+        for (s, walks) in walks.iter_mut().enumerate() {
+            for (d, walk) in walks.iter_mut().enumerate() {
+                let mut squares: Vec<usize> = members(rays[d][s]).collect();
+                if d >= 2 {
+                    squares.reverse();
+                }
+                for (at, square) in walk.iter_mut().zip(squares) {
+                    *at = square as u8;
+                }
+            }
+        }
         let empty = || std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| Vec::new())));
-        let mut geometry = Self { between, rays, forth: empty(), back: empty() };
+        let mut geometry = Self { between, rays, walks, forth: empty(), back: empty() };
         for color in Color::ALL {
             for role in [Role::Chariot, Role::Cannon, Role::Horse, Role::Soldier] {
                 let mut pairs = Vec::new();
@@ -104,6 +121,11 @@ impl Geometry {
     /// The steps by which a piece can have come to a square.
     pub fn back(&self, color: Color, role: Role) -> &Steps {
         &self.back[color.index()][role.index()]
+    }
+
+    /// The squares that a chariot or cannon passes from `s`, by direction.
+    pub fn walks(&self, s: u8) -> &[[u8; 10]; 4] {
+        &self.walks[usize::from(s)]
     }
 
     pub fn between(&self, s: usize, t: usize) -> u128 {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use canju_retro::{Cell, GameError, Shape, Side, SliceShape, TableName};
 use canju_xiangqi::{Army, Color, Material, Piece, Position, Role, role_mask};
 
-use crate::attackers::{Attackers, IMPOSSIBLE};
+use crate::attackers::{ATTACKERS, Attackers, IMPOSSIBLE};
 use crate::fortress::Fortress;
 use crate::geometry::{members, square};
 use crate::word;
@@ -207,7 +207,7 @@ impl Index {
             bit = turn(position.squares_of(axis.color, axis.role).nth(group.map_or(0, |g| g.count))?.index() as u8);
             fixed += 1;
         }
-        let attackers = position.pieces().filter(|(p, _)| crate::attackers::ATTACKERS.contains(&p.role)).count();
+        let attackers = position.pieces().filter(|(p, _)| ATTACKERS.contains(&p.role)).count();
         if attackers != fixed {
             return None;
         }
@@ -313,6 +313,11 @@ pub(crate) fn descents(material: &Material) -> Vec<(Piece, Material, bool)> {
             if role == Role::King || material.count(color, role) == 0 {
                 continue;
             }
+            // Nobody but an enemy attacker ever comes to where advisors and elephants are.
+            let at_home = matches!(role, Role::Advisor | Role::Elephant);
+            if at_home && ATTACKERS.iter().all(|&enemy| material.count(color.opposite(), enemy) == 0) {
+                continue;
+            }
             if let (Some(first), Some(second)) = (army(Color::Red), army(Color::Black)) {
                 let (child, swapped) = Material::new(first, second).canonical();
                 all.push((Piece::new(color, role), child, swapped));
@@ -362,6 +367,16 @@ mod tests {
             }
             assert!(seen > 100, "{name}: {seen}");
         }
+    }
+
+    #[test]
+    fn an_unarmed_side_captures_attackers_only() {
+        let names = |name: &str| -> Vec<String> {
+            descents(&name.parse().unwrap()).iter().map(|(_, material, _)| material.to_string()).collect()
+        };
+        assert_eq!(names("KABCPKAABB"), ["KABPKAABB", "KABCKAABB", "KABCPKABB", "KABCPKAAB"]);
+        assert_eq!(names("KAKAABB"), [""; 0]);
+        assert_eq!(names("KACKP"), ["KCKP", "KPKA", "KACK"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! piece would share a square is never a legal one, and the caller masks with legal cells.
 
 use canju_retro::{Frontier, Side};
+use canju_xiangqi::Role;
 
 use crate::attackers::Man;
 use crate::fortress::Placement;
@@ -23,7 +24,7 @@ pub(crate) struct Moves<'a> {
     /// The side's attackers beside the bit axis.
     men: Vec<Man>,
     /// The role of the bit axis, if it is this side's.
-    axis: Option<canju_xiangqi::Role>,
+    axis: Option<Role>,
     /// Configurations of attackers: words for each black placement.
     configs: usize,
 }
@@ -38,6 +39,24 @@ struct Crossing {
     /// True where the other end is kept as its mirror image.
     mirrored: bool,
 }
+
+/// Where a step leads: to what the move leads to, or to where it came from.
+#[derive(Clone, Copy)]
+enum Way {
+    Forth,
+    Back,
+}
+
+/// The words of single squares.
+const BITS: [u128; 90] = {
+    let mut bits = [0; 90];
+    let mut s = 0;
+    while s < 90 {
+        bits[s] = 1 << s;
+        s += 1;
+    }
+    bits
+};
 
 impl<'a> Moves<'a> {
     pub fn new(index: &'a Index, slice: usize, side: Side) -> Self {
@@ -80,10 +99,54 @@ impl<'a> Moves<'a> {
         (self.index.forts[1].mirror(start + at) - start, self.index.attackers.mirror[config] as usize)
     }
 
+    /// Gives the configurations that a man reaches by one quiet step, forwards or backwards, with those of `cells` whose
+    /// bit-axis square does not block it, until `sink` returns false.
+    #[inline]
+    fn steps(
+        &self,
+        man: Man,
+        config: usize,
+        occupied: u128,
+        cells: u128,
+        way: Way,
+        mut sink: impl FnMut(usize, u128) -> bool,
+    ) {
+        let square = self.index.attackers.squares[config][man.at];
+        let hop = self.index.attackers.hop(config, man);
+        match man.role {
+            Role::Chariot | Role::Cannon => {
+                for walk in self.geometry.walks(square) {
+                    let mut cells = cells;
+                    for &to in walk {
+                        // The end of a walk is no square.
+                        let Some(bit) = BITS.get(usize::from(to)) else { break };
+                        if bit & occupied != 0 || cells == 0 {
+                            break;
+                        }
+                        if !sink(hop.to(to), cells) {
+                            return;
+                        }
+                        cells &= !bit;
+                    }
+                }
+            }
+            role => {
+                let steps = match way {
+                    Way::Forth => self.geometry.forth(color(self.side), role),
+                    Way::Back => self.geometry.back(color(self.side), role),
+                };
+                for step in &steps[usize::from(square)] {
+                    if step.all & occupied == 0 && !sink(hop.to(step.to), cells & !step.path) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
     /// Gives every word of this slice from which the side has a quiet move into `frontier`, which is this
     /// slice's own, with the cells that have one. Words repeat.
     pub fn sources(&self, frontier: &Frontier, mut sink: impl FnMut(usize, u128)) {
-        let attackers = &self.index.attackers;
         let own = color(self.side);
         let (mut at, mut start) = (0, 0);
         for (word, bits) in frontier.iter() {
@@ -98,13 +161,10 @@ impl<'a> Moves<'a> {
                 sink(word, word::quiet_predecessors(own, role, bits, occupied));
             }
             for &man in &self.men {
-                let square = attackers.squares[config][man.at];
-                let hop = attackers.hop(config, man);
-                for step in &self.geometry.back(own, man.role)[usize::from(square)] {
-                    if step.all & occupied == 0 {
-                        sink(start + hop.to(step.to), bits & !step.path);
-                    }
-                }
+                self.steps(man, config, occupied, bits, Way::Back, |source, bits| {
+                    sink(start + source, bits);
+                    true
+                });
             }
             if self.side == Side::Second {
                 for edge in &self.second(at).edges {
@@ -192,15 +252,12 @@ impl<'a> Moves<'a> {
             }
         }
         for &man in &self.men {
-            let square = attackers.squares[config][man.at];
-            let hop = attackers.hop(config, man);
-            for step in &self.geometry.forth(own, man.role)[usize::from(square)] {
-                if step.all & occupied == 0 {
-                    left &= !(here[start + hop.to(step.to)] & !step.path);
-                    if left == 0 {
-                        return 0;
-                    }
-                }
+            self.steps(man, config, occupied, left, Way::Forth, |target, open| {
+                left &= !(here[start + target] & open);
+                left != 0
+            });
+            if left == 0 {
+                return 0;
             }
         }
         for crossing in self.crossings() {
