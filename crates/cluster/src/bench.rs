@@ -60,6 +60,10 @@ pub(crate) struct Bench {
     pub(crate) reports: Reports,
 }
 
+fn progress(task: &wire::Task, ply: u16, labels: u64, encoding: bool) -> Say {
+    Say::Progress(wire::Progress { task: Some(task.clone()), ply: u32::from(ply), labels, encoding })
+}
+
 /// Tells work on the pool to stop when nobody waits for it any more.
 struct Stop(Arc<AtomicBool>);
 
@@ -106,6 +110,7 @@ impl Bench {
         };
         let memory = part.memory();
         self.check_memory(memory, "takes")?;
+        tracing::debug!(%task, memory, cpu_seconds = account.seconds(), "prepared");
         self.reports.say(Say::Prepared(wire::Prepared { task: Some((&task).into()), memory })).await;
         let done = if assignment.owners.len() == 1 {
             self.alone(part, &task).await?
@@ -113,7 +118,9 @@ impl Bench {
             self.in_step(part, &task, &layout, &posted.inbox, orders).await?
         };
         drop(posted);
+        tracing::debug!(%task, plies = done.plies, cpu_seconds = account.seconds(), "labelled");
         let shards = self.write_shards(&done.part, &assignment, &layout).await?;
+        tracing::debug!(%task, shards = shards.len(), cpu_seconds = account.seconds(), "encoded");
         let part = Arc::clone(&done.part);
         let statistics = self.pool.run(move || part.statistics()).await??;
         Ok(wire::Encoded {
@@ -157,10 +164,10 @@ impl Bench {
                 ply = ply.checked_add(1).ok_or_else(|| ClusterError::Refused("more than 65535 plies".into()))?;
                 if told.elapsed() >= PROGRESS {
                     told = Instant::now();
-                    let progress = wire::Progress { task: Some(task.clone()), ply: u32::from(ply), labels };
-                    reports.mention(Say::Progress(progress));
+                    reports.mention(progress(&task, ply, labels, false));
                 }
             }
+            reports.mention(progress(&task, ply, labels, true));
             Ok(Done { part: Arc::from(part), plies: u32::from(ply), labels, peak })
         };
         let done = self.pool.run(plies).await?;

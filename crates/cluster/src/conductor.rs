@@ -8,8 +8,6 @@ use canju_retro::{Metric, Rules, TableName};
 
 use crate::job::{Job, JobState};
 use crate::member::Member;
-use crate::plan::{Plan, TablePlan};
-use crate::schedule::{Placement, place};
 use crate::wire::{command::Kind as Tell, report::Kind as Said};
 use crate::work::{Progress, Run, SolvedMetric, Stage, Work, WorkId};
 use crate::{ClusterError, JobId, MemberId, Task, wire};
@@ -67,8 +65,10 @@ pub struct Conductor {
     pub(crate) works: BTreeMap<WorkId, Work>,
     pub(crate) processes: BTreeMap<u64, wire::Usage>,
     /// What was committed since the start: a plan may have been made before that.
-    committed: BTreeMap<(Rules, TableName), BTreeSet<Metric>>,
-    actions: Vec<Action>,
+    pub(crate) committed: BTreeMap<(Rules, TableName), BTreeSet<Metric>>,
+    pub(crate) actions: Vec<Action>,
+    pub(crate) next_job: u64,
+    /// The next number of a member or a work.
     next: u64,
     epoch: u64,
 }
@@ -86,6 +86,7 @@ impl Conductor {
             processes: BTreeMap::new(),
             committed: BTreeMap::new(),
             actions: Vec::new(),
+            next_job: 1,
             next: 1,
             epoch,
         }
@@ -96,12 +97,12 @@ impl Conductor {
         std::mem::take(&mut self.actions)
     }
 
-    fn number(&mut self) -> u64 {
+    pub(crate) fn number(&mut self) -> u64 {
         self.next += 1;
         self.next - 1
     }
 
-    fn new_epoch(&mut self) -> u64 {
+    pub(crate) fn new_epoch(&mut self) -> u64 {
         self.epoch += 1;
         self.epoch
     }
@@ -180,7 +181,7 @@ impl Conductor {
             Some(Said::Failed(failed)) => self.on_failed(now, id, failed),
             Some(Said::Prepared(said)) => self.on_work(now, id, said.task, |run| Ok(run.prepared(id))),
             Some(Said::Progress(said)) => {
-                self.on_work(now, id, said.task, |run| Ok(run.progress(said.ply, said.labels)))
+                self.on_work(now, id, said.task, |run| Ok(run.progress(said.ply, said.labels, said.encoding)))
             }
             Some(Said::Plied(said)) => self.on_work(now, id, said.task.clone(), |run| run.plied(id, &said)),
             Some(Said::Encoded(said)) => {
@@ -295,93 +296,8 @@ impl Conductor {
         self.schedule(now);
     }
 
-    /// Takes a job. What the store has by now, or what another job builds already, is not built again.
-    pub fn submit(&mut self, now: Duration, plan: Plan) -> JobId {
-        let id = JobId(self.number());
-        let baseline = self.processes.iter().map(|(&process, usage)| (process, usage.cpu_seconds)).collect();
-        let mut job = Job {
-            id,
-            asked: plan.asked,
-            metrics: plan.metrics,
-            state: JobState::Running,
-            open: BTreeSet::new(),
-            total: 0,
-            done: 0,
-            present: 0,
-            positions: 0,
-            positions_done: 0,
-            labels: 0,
-            built: Vec::new(),
-            began: now,
-            ended: None,
-            baseline,
-            spent: (0.0, 0),
-        };
-        for table in plan.tables {
-            let positions = table.positions;
-            let works = self.enlist(id, plan.rules, table);
-            if works.is_empty() {
-                job.present += 1;
-            } else {
-                job.total += works.len() as u32;
-                job.positions += positions * works.len() as u64;
-                job.open.extend(works);
-            }
-        }
-        tracing::info!(job = %id, tables = job.total, present = job.present, "job is taken");
-        if job.open.is_empty() {
-            job.end(JobState::Done, now, &self.processes);
-        }
-        self.jobs.insert(id, job);
-        self.schedule(now);
-        id
-    }
-
-    /// Finds or makes the work that gives a table its missing metrics.
-    fn enlist(&mut self, job: JobId, rules: Rules, mut plan: TablePlan) -> Vec<WorkId> {
-        plan.present.extend(self.committed.get(&(rules, plan.table.clone())).into_iter().flatten());
-        let mut wanted: BTreeSet<Metric> = plan.build.iter().copied().filter(|m| !plan.present.contains(m)).collect();
-        let mut works = Vec::new();
-        let mut before = BTreeSet::new();
-        for (&id, work) in self.works.iter_mut().filter(|(_, w)| w.rules == rules && w.plan.table == plan.table) {
-            before.insert(id);
-            if work.plan.build.iter().any(|m| wanted.remove(m)) {
-                work.jobs.insert(job);
-                works.push(id);
-            }
-        }
-        if wanted.is_empty() {
-            return works;
-        }
-        // What the smaller tables still lack comes first, and what is at work on the same table too: a
-        // manifest grows metric by metric, in one order.
-        let smaller = self.works.iter().filter(|(_, w)| w.rules == rules && plan.smaller.contains(&w.plan.table));
-        let waits_for = smaller.map(|(&id, _)| id).chain(before.iter().copied()).collect();
-        plan.build = wanted.into_iter().collect();
-        let id = WorkId(self.number());
-        let jobs = [job].into();
-        self.works.insert(id, Work { plan, rules, jobs, waits_for, solved: Vec::new(), stage: Stage::Waiting });
-        works.push(id);
-        works
-    }
-
-    /// Ends a job. Work that no other job wants is dropped.
-    ///
-    /// # Errors
-    /// [`ClusterError::UnknownJob`].
-    pub fn cancel(&mut self, now: Duration, id: JobId) -> Result<(), ClusterError> {
-        let job = self.jobs.get_mut(&id).ok_or_else(|| ClusterError::UnknownJob(id.to_string()))?;
-        if !job.is_over() {
-            tracing::info!(job = %id, "job is cancelled");
-            job.end(JobState::Cancelled, now, &self.processes);
-            self.abandon(id);
-            self.schedule(now);
-        }
-        Ok(())
-    }
-
     /// All jobs that want this work fail.
-    fn fail(&mut self, now: Duration, id: WorkId, cause: &str) {
+    pub(crate) fn fail(&mut self, now: Duration, id: WorkId, cause: &str) {
         let Some(work) = self.works.get(&id) else { return };
         let metric = work.run().map_or_else(String::new, |r| format!(" ({})", r.task.metric));
         let error = format!("{}{metric} could not be built: {cause}", work.plan.table);
@@ -399,7 +315,7 @@ impl Conductor {
     }
 
     /// A job no longer wants anything.
-    fn abandon(&mut self, job: JobId) {
+    pub(crate) fn abandon(&mut self, job: JobId) {
         let mut unwanted = Vec::new();
         for (&id, work) in &mut self.works {
             // A manifest that is being written is finished: the table is whole.
@@ -425,72 +341,5 @@ impl Conductor {
         for other in self.works.values_mut() {
             other.waits_for.remove(&id);
         }
-    }
-
-    /// Begins what can begin: small tables wherever there is a slot, the largest first; then, when no
-    /// small one is left to begin, one that is cut over all workers. While that runs nothing else is
-    /// begun, because each of its plies ends with the slowest worker.
-    pub(crate) fn schedule(&mut self, now: Duration) {
-        let ready = self.members.values().filter(|m| m.ready).count();
-        if ready == 0 || ready < self.settings.min_workers {
-            return;
-        }
-        if self.works.values().filter_map(Work::run).any(|r| !r.is_whole()) {
-            return;
-        }
-        let mut candidates: Vec<WorkId> = self.works.iter().filter(|(_, w)| w.is_ready()).map(|(&id, _)| id).collect();
-        candidates.sort_by_key(|id| (std::cmp::Reverse(self.works.get(id).map_or(0, |w| w.plan.cells())), *id));
-        let mut cut = None;
-        let mut small_left = false;
-        for id in candidates {
-            let Some(work) = self.works.get(&id) else { continue };
-            match place(&work.plan, self.members.values().filter(|m| m.ready), self.settings.cut_from) {
-                Placement::Whole(owner) => self.start(now, id, vec![owner]),
-                Placement::Cut(owners) => cut = cut.or(Some((id, owners))),
-                Placement::Later { whole } => small_left |= whole,
-                Placement::Never(reason) => self.fail(now, id, &reason),
-            }
-        }
-        if let Some((id, owners)) = cut
-            && !small_left
-        {
-            self.start(now, id, owners);
-        }
-    }
-
-    /// Gives the next metric of some work to its owners.
-    fn start(&mut self, now: Duration, id: WorkId, owners: Vec<crate::work::Owner>) {
-        let epoch = self.new_epoch();
-        let Some(work) = self.works.get_mut(&id) else { return };
-        let (Some(metric), Some(&job)) = (work.next_metric(), work.jobs.first()) else { return };
-        let task = Task { job, table: work.plan.table.clone(), metric, epoch };
-        let encode: Vec<String> = work.next_encode().iter().map(ToString::to_string).collect();
-        tracing::info!(table = %task.table, %metric, epoch, workers = owners.len(), "begun");
-        let list: Vec<wire::Owner> = owners
-            .iter()
-            .filter_map(|o| {
-                let member = self.members.get(&o.member)?;
-                Some(wire::Owner {
-                    worker: member.id.0,
-                    name: member.name.clone(),
-                    address: member.address.clone(),
-                    runs: (o.runs.start as u32..o.runs.end as u32).collect(),
-                })
-            })
-            .collect();
-        for owner in &owners {
-            if let Some(member) = self.members.get_mut(&owner.member) {
-                member.parts.insert(id, owner.memory);
-            }
-            let assign = wire::Assign {
-                task: Some((&task).into()),
-                rules: work.rules.to_string(),
-                owners: list.clone(),
-                encode: encode.clone(),
-                memory: owner.memory,
-            };
-            self.actions.push(Action::Tell(owner.member, Tell::Assign(assign)));
-        }
-        work.stage = Stage::Running(Box::new(Run::new(now, task, owners)));
     }
 }

@@ -28,6 +28,7 @@ mod coordinator;
 mod error;
 mod exchange;
 mod inbox;
+mod intake;
 mod job;
 mod listen;
 mod member;

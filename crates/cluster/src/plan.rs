@@ -132,9 +132,10 @@ impl Plan {
     /// Checks that each table fits into the memory of so many workers.
     ///
     /// # Errors
-    /// [`ClusterError::Refused`] with the numbers of the first table that does not.
+    /// [`ClusterError::Refused`] with the numbers of the largest table, if it does not.
     pub fn check_memory(&self, workers: usize, memory: u64) -> Result<(), ClusterError> {
-        for table in self.missing() {
+        // The largest one speaks for all.
+        if let Some(table) = self.missing().max_by_key(|t| t.memory_a_worker(workers)) {
             let need = table.memory_a_worker(workers);
             if need > memory {
                 return Err(ClusterError::Refused(format!(

@@ -1,10 +1,14 @@
-//! Where a table goes: whole to one worker, or cut over all of them.
+//! What begins when, and where it goes: whole to one worker, or cut over all of them.
+
+use std::cmp::Reverse;
+use std::time::Duration;
 
 use crate::assign::share_out;
-use crate::bytes_in_words;
 use crate::member::Member;
 use crate::plan::TablePlan;
-use crate::work::Owner;
+use crate::wire::command::Kind as Tell;
+use crate::work::{Owner, Run, Stage, Work};
+use crate::{Action, Conductor, Task, WorkId, bytes_in_words, wire};
 
 /// Where a table goes.
 #[derive(Debug)]
@@ -71,4 +75,73 @@ fn too_large(plan: &TablePlan, members: &[&Member], need: u64) -> String {
         bytes_in_words(largest),
         plan.remedy(largest),
     )
+}
+
+impl Conductor {
+    /// Begins what can begin: small tables wherever there is a slot, the largest first; then, when no
+    /// small one is left to begin, one that is cut over all workers. While that runs nothing else is
+    /// begun, because each of its plies ends with the slowest worker.
+    pub(crate) fn schedule(&mut self, now: Duration) {
+        let ready = self.members.values().filter(|m| m.ready).count();
+        if ready == 0 || ready < self.settings.min_workers {
+            return;
+        }
+        if self.works.values().filter_map(Work::run).any(|r| !r.is_whole()) {
+            return;
+        }
+        let mut candidates: Vec<WorkId> = self.works.iter().filter(|(_, w)| w.is_ready()).map(|(&id, _)| id).collect();
+        candidates.sort_by_key(|id| (Reverse(self.works.get(id).map_or(0, |w| w.plan.cells())), *id));
+        let mut cut = None;
+        let mut small_left = false;
+        for id in candidates {
+            let Some(work) = self.works.get(&id) else { continue };
+            match place(&work.plan, self.members.values().filter(|m| m.ready), self.settings.cut_from) {
+                Placement::Whole(owner) => self.start(now, id, vec![owner]),
+                Placement::Cut(owners) => cut = cut.or(Some((id, owners))),
+                Placement::Later { whole } => small_left |= whole,
+                Placement::Never(reason) => self.fail(now, id, &reason),
+            }
+        }
+        if let Some((id, owners)) = cut
+            && !small_left
+        {
+            self.start(now, id, owners);
+        }
+    }
+
+    /// Gives the next metric of some work to its owners.
+    pub(crate) fn start(&mut self, now: Duration, id: WorkId, owners: Vec<Owner>) {
+        let epoch = self.new_epoch();
+        let Some(work) = self.works.get_mut(&id) else { return };
+        let (Some(metric), Some(&job)) = (work.next_metric(), work.jobs.first()) else { return };
+        let task = Task { job, table: work.plan.table.clone(), metric, epoch };
+        let encode: Vec<String> = work.next_encode().iter().map(ToString::to_string).collect();
+        tracing::info!(table = %task.table, %metric, epoch, workers = owners.len(), "begun");
+        let list: Vec<wire::Owner> = owners
+            .iter()
+            .filter_map(|o| {
+                let member = self.members.get(&o.member)?;
+                Some(wire::Owner {
+                    worker: member.id.0,
+                    name: member.name.clone(),
+                    address: member.address.clone(),
+                    runs: (o.runs.start as u32..o.runs.end as u32).collect(),
+                })
+            })
+            .collect();
+        for owner in &owners {
+            if let Some(member) = self.members.get_mut(&owner.member) {
+                member.parts.insert(id, owner.memory);
+            }
+            let assign = wire::Assign {
+                task: Some((&task).into()),
+                rules: work.rules.to_string(),
+                owners: list.clone(),
+                encode: encode.clone(),
+                memory: owner.memory,
+            };
+            self.actions.push(Action::Tell(owner.member, Tell::Assign(assign)));
+        }
+        work.stage = Stage::Running(Box::new(Run::new(now, task, owners)));
+    }
 }

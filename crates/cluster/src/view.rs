@@ -90,6 +90,7 @@ impl Conductor {
             table: work.plan.table.to_string(),
             positions: work.plan.positions,
             labels: work.labels(),
+            fraction: work.fraction(),
             ..wire::Running::default()
         };
         match &work.stage {

@@ -83,6 +83,8 @@ pub(crate) struct Run {
     phase: Phase,
     /// Labels and plies of a part that its worker runs by itself.
     alone: (u32, u64),
+    /// That part's plies are done.
+    encoding: bool,
     began: Duration,
     bytes_sent: u64,
     cpu_seconds: f64,
@@ -134,6 +136,16 @@ impl Work {
         self.solved.iter().map(|s| s.labels).sum::<u64>() + self.run().map_or(0, Run::labels)
     }
 
+    /// An estimate of how much is done, from 0 to 1.
+    pub(crate) fn fraction(&self) -> f64 {
+        // Labels are at most the cells of both sides; encoding takes about as long as labelling.
+        let current = self.run().map_or(0.0, |run| match run.stage() {
+            "encode" => 0.6,
+            _ => 0.5 * (run.labels() as f64 / (2 * self.plan.cells()).max(1) as f64).min(1.0),
+        });
+        (self.solved.len() as f64 + current) / self.plan.build.len().max(1) as f64
+    }
+
     /// True for work that could begin now.
     pub(crate) fn is_ready(&self) -> bool {
         matches!(self.stage, Stage::Waiting) && self.waits_for.is_empty()
@@ -148,6 +160,7 @@ impl Run {
             owners,
             phase: Phase::Prepare(missing),
             alone: (0, 0),
+            encoding: false,
             began,
             bytes_sent: 0,
             cpu_seconds: 0.0,
@@ -182,6 +195,7 @@ impl Run {
 
     pub(crate) fn stage(&self) -> &'static str {
         match &self.phase {
+            Phase::Prepare(_) if self.encoding => "encode",
             Phase::Prepare(missing) if missing.is_empty() || self.alone.0 > 0 => "plies",
             Phase::Prepare(_) => "prepare",
             Phase::Plies(_) => "plies",
@@ -206,8 +220,9 @@ impl Run {
     }
 
     /// How far a worker is that has it all.
-    pub(crate) fn progress(&mut self, ply: u32, labels: u64) -> Progress {
+    pub(crate) fn progress(&mut self, ply: u32, labels: u64, encoding: bool) -> Progress {
         self.alone = (ply, labels);
+        self.encoding = encoding;
         Progress::Wait
     }
 

@@ -1,5 +1,6 @@
 //! What goes wrong ends jobs with an error that names it, leaves nothing that looks finished, and does
 //! not stand in the way of a second try.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
 
 mod town;
 mod toy;

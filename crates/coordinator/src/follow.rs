@@ -36,9 +36,9 @@ pub(crate) async fn follow(client: &mut Client, job: &str) -> Result<wire::Job> 
     }
 }
 
-/// How much of the positions is done. A table at work counts by its labels: they are never more than its positions.
+/// How much of the positions is done. Tables at work count by what is done of them.
 fn fraction(job: &wire::Job) -> f64 {
-    let begun: f64 = job.running.iter().map(|r| r.labels.min(r.positions) as f64).sum();
+    let begun: f64 = job.running.iter().map(|r| r.fraction * r.positions as f64).sum();
     ((job.positions_done as f64 + begun) / job.positions.max(1) as f64).min(1.0)
 }
 

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -134,7 +135,7 @@ struct ToyPart {
 
 impl ToyPart {
     fn legal(&self, (slice, side): Place, cell: u32) -> bool {
-        hash(&[number(&self.spec.table), slice, side as u32, cell, 99]) % 11 != 0
+        !hash(&[number(&self.spec.table), slice, side as u32, cell, 99]).is_multiple_of(11)
     }
 
     fn moves(&self, (slice, side): Place, cell: u32) -> Vec<(Place, u32)> {
@@ -153,7 +154,7 @@ impl ToyPart {
 
     fn capture(&self, (slice, side): Place, cell: u32) -> Option<(usize, Cell)> {
         let h = |k: u32| hash(&[number(&self.spec.table), slice, side as u32, cell, k]);
-        if self.smaller.is_empty() || h(50) % 4 != 0 {
+        if self.smaller.is_empty() || !h(50).is_multiple_of(4) {
             return None;
         }
         let which = h(51) as usize % self.smaller.len();
@@ -213,12 +214,12 @@ impl Part for ToyPart {
         for (place, cell) in self.own() {
             let Some((which, to)) = self.capture(place, cell) else { continue };
             let key = (which, to.side, to.slice);
-            if !slices.contains_key(&key) {
+            if let Entry::Vacant(vacant) = slices.entry(key) {
                 let mut codes = Vec::new();
                 self.tables.read(&self.smaller[which], metric, to.side, to.slice, &mut |block| {
                     codes.extend(block.cells.iter().map(|&c| block.palette[usize::from(c)]));
                 })?;
-                slices.insert(key, codes);
+                vacant.insert(codes);
             }
             self.captures.insert((place, cell), slices[&key][to.index as usize].outcome());
         }

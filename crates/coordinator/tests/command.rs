@@ -1,0 +1,145 @@
+//! The command as users run it.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+fn coordinator(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_coordinator"));
+    command.args(arguments).env_remove("RUST_LOG");
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    coordinator(arguments).output().unwrap()
+}
+
+/// The message of a call that must be refused.
+fn refused(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+    assert!(output.stdout.is_empty() && text.starts_with("error: "), "{text}");
+    text
+}
+
+fn shards(store: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![store.join("tables")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "shard") {
+                found.insert(path.strip_prefix(store).unwrap().display().to_string(), std::fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn builds_an_endgame_and_all_that_it_leads_to() {
+    let one = tempfile::tempdir().unwrap();
+    let store = one.path().join("tables");
+    let build = |store: &Path, workers: &str| {
+        let arguments = ["start", "--build", "krnk", "--metric", "dtm,dtc", "--local-workers", workers, "--store"];
+        let output = coordinator(&arguments).arg(store).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let summary = build(&store, "1");
+    assert!(summary.contains("1 312 200") && summary.contains("346 311"), "{summary}");
+    assert!(summary.contains("4 tables built") && summary.contains("peak memory"), "{summary}");
+    assert!(build(&store, "1").contains("nothing to build"));
+    let two = tempfile::tempdir().unwrap();
+    build(two.path(), "2");
+    assert_eq!(shards(&store), shards(two.path()));
+    assert_eq!(shards(&store).len(), 4 * 3);
+}
+
+#[test]
+fn says_what_is_wrong_and_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let file = file.display().to_string();
+    let store = folder.path().join("store").display().to_string();
+    assert!(refused(&["start", "--build", "KXK", "--store", &store]).contains("names no endgame"));
+    assert!(refused(&["start", "--build", "KRK", "--metric", "dtx", "--store", &store]).contains("unknown metric"));
+    assert!(refused(&["start", "--build", "KRK", "--rules", "odd", "--store", &store]).contains("unknown rules"));
+    assert!(!Path::new(&store).exists(), "nothing is left of what was refused");
+    assert!(refused(&["start", "--build", "KRK", "--store", &file]).contains("choose another folder"));
+    assert!(refused(&["start", "--listen", "0.0.0.0:0", "--store", &store]).contains("--insecure-network"));
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    assert!(refused(&["start", "--listen", &address, "--store", &store]).contains("cannot listen on"));
+    assert!(refused(&["jobs", "--coordinator", "127.0.0.1:1"]).contains("cannot reach the coordinator"));
+    assert!(refused(&["jobs", "--log", "a=b=c"]).contains("no log filter"));
+    assert!(refused(&["submit"]).contains("NAME"));
+}
+
+#[test]
+fn plans_without_a_coordinator() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().display().to_string();
+    let output = run(&["plan", "KRKN", "--store", &store, "--json"]);
+    let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(plan["tables"][3]["endgame"], "KRKN");
+    assert_eq!(plan["tables"][3]["positions"], 1_312_200);
+    let small = run(&["plan", "KABCPKAABB", "--store", &store, "--workers", "2", "--memory", "100M"]);
+    assert_eq!(small.status.code(), Some(2));
+    let text = String::from_utf8(small.stderr).unwrap();
+    assert!(text.contains("KABCPKAABB does not fit") && text.contains("workers of this size"), "{text}");
+    assert!(run(&["plan", "KABCPKAABB", "--store", &store, "--workers", "4", "--memory", "1G"]).status.success());
+}
+
+/// A coordinator that serves, ended with the test.
+struct Serving(Child, String);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn serve(store: &Path) -> Serving {
+    let mut command =
+        coordinator(&["start", "--listen", "127.0.0.1:0", "--local-workers", "1", "--log-format", "json", "--store"]);
+    let mut child = command.arg(store).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let address = lines.by_ref().map(Result::unwrap).find_map(|line| {
+        let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let fields = &line["fields"];
+        (fields["message"] == "coordinator listens").then(|| fields["address"].as_str().unwrap().to_owned())
+    });
+    // Its log must be read on, or it stops at a full pipe.
+    std::thread::spawn(move || lines.for_each(drop));
+    Serving(child, address.unwrap())
+}
+
+#[test]
+fn serves_jobs() {
+    let store = tempfile::tempdir().unwrap();
+    let serving = serve(store.path());
+    let ask = |arguments: &[&str]| {
+        let output = coordinator(arguments).args(["--coordinator", &serving.1]).output().unwrap();
+        let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        (output.status.code(), out, err)
+    };
+    let (code, out, err) = ask(&["submit", "KRK,KCK", "--follow"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("3 tables built"), "{out}");
+    let (_, out, _) = ask(&["jobs", "--json"]);
+    let jobs: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&jobs[0]["id"], &jobs[0]["state"]), (&"j1".into(), &"done".into()));
+    let (_, out, _) = ask(&["status"]);
+    assert!(out.contains("local-1") && out.contains("no jobs"), "{out}");
+    let (code, _, err) = ask(&["cancel", "j9"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("there is no job"), "{err}");
+}
