@@ -6,6 +6,7 @@ use std::env::consts::EXE_SUFFIX;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Once;
 
 use serde_json::Value;
 
@@ -15,16 +16,18 @@ fn folder() -> PathBuf {
     test.ancestors().nth(2).unwrap().to_owned()
 }
 
-/// A command of the workspace, built first: tests of one package are not told of the commands of others.
-fn command(package: &str, name: &str) -> Command {
+/// A command of the workspace. All are built first: tests of one package are not told of the commands of others.
+fn command(name: &str) -> Command {
+    static BUILT: Once = Once::new();
     let folder = folder();
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--package", package, "--bin", name]);
-    cargo.arg("--target-dir").arg(folder.parent().unwrap());
-    if !cfg!(debug_assertions) {
-        cargo.arg("--release");
-    }
-    assert!(cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success(), "{name} does not build");
+    BUILT.call_once(|| {
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(["build", "--quiet", "--workspace", "--bins", "--target-dir"]).arg(folder.parent().unwrap());
+        if !cfg!(debug_assertions) {
+            cargo.arg("--release");
+        }
+        assert!(cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success(), "the commands do not build");
+    });
     Command::new(folder.join(format!("{name}{EXE_SUFFIX}")))
 }
 
@@ -36,14 +39,14 @@ fn succeeds(command: &mut Command) -> String {
 
 /// Builds KCPKA for both distances.
 fn build(tables: &Path, workers: &str) {
-    let mut coordinator = command("canju-coordinator-cli", "coordinator");
-    // Every table is cut into parts, so that workers have something to tell each other.
-    coordinator.args(["start", "--build", "KCPKA", "--metric", "dtm,dtc", "--cut-from", "1", "--threads", "1"]);
+    let mut coordinator = command("coordinator");
+    // Tables as small as these stay whole; with two workers, each has some of them.
+    coordinator.args(["start", "--build", "KCPKA", "--metric", "dtm,dtc", "--threads", "1"]);
     succeeds(coordinator.args(["--memory", "1GiB", "--local-workers", workers, "--store"]).arg(tables));
 }
 
 fn canju(tables: &Path, arguments: &[&str]) -> Output {
-    command("canju", "canju").args(arguments).arg("--tables").arg(tables).output().unwrap()
+    command("canju").args(arguments).arg("--tables").arg(tables).output().unwrap()
 }
 
 fn json(tables: &Path, arguments: &[&str]) -> Value {

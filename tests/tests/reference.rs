@@ -40,7 +40,6 @@ fn outcome(judgement: Judgement, metric: Metric) -> Option<Outcome> {
 /// Compares all cells of a table, and the counts over the full board.
 fn compare(workshop: &mut Workshop, judged: &Judged, name: &str) {
     let table = workshop.game().table(name).unwrap();
-    assert_eq!(table.as_str(), name, "not canonical");
     for metric in [Metric::Dtm, Metric::Dtc] {
         let counts = workshop.solve(&table, metric).clone();
         for side in Side::BOTH {
@@ -77,10 +76,11 @@ fn compare(workshop: &mut Workshop, judged: &Judged, name: &str) {
 fn compare_all(names: &[&str]) {
     let (mut reference, mut workshop) = (Reference::new(), Workshop::new());
     for name in names {
+        let name = workshop.game().table(name).unwrap().to_string();
         let start = std::time::Instant::now();
-        let judged = reference.solve(&letters(name));
+        let judged = reference.solve(&letters(&name));
         let solved = start.elapsed();
-        compare(&mut workshop, &judged, name);
+        compare(&mut workshop, &judged, &name);
         println!(
             "{name}: {:.1} s, compared in {:.1} s",
             solved.as_secs_f64(),
