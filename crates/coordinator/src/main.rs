@@ -33,7 +33,8 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Start(start) => !start.build.is_empty(),
         _ => true,
     };
-    logging::begin(&arguments.logging, if quiet { "warn" } else { "info" })?;
+    // What ends a command is said once, as its error.
+    logging::begin(&arguments.logging, if quiet { "error" } else { "info" })?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(async {
         match arguments.command {

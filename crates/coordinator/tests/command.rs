@@ -46,7 +46,7 @@ fn builds_an_endgame_and_all_that_it_leads_to() {
     let one = tempfile::tempdir().unwrap();
     let store = one.path().join("tables");
     let build = |store: &Path, workers: &str| {
-        let arguments = ["start", "--build", "krnk", "--metric", "dtm,dtc", "--local-workers", workers, "--store"];
+        let arguments = ["start", "--build", "krkn", "--metric", "dtm,dtc", "--local-workers", workers, "--store"];
         let output = coordinator(&arguments).arg(store).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()

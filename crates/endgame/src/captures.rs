@@ -9,7 +9,7 @@ use canju_xiangqi::{Color, Piece, Role};
 use crate::attackers::{MOST_FIXED, Man};
 use crate::fortress::Placement;
 use crate::geometry::{Geometry, members};
-use crate::index::{Index, descents};
+use crate::index::Index;
 use crate::legality::{color, legal_words};
 use crate::slab::{Effect, Slab, SlabCache, Slabs, Spot};
 use crate::word;
@@ -228,12 +228,13 @@ impl WordEffects {
 
 impl Captures {
     pub fn new(index: &Index) -> Result<Self, GameError> {
-        let mut descents_ = Vec::new();
-        for (captured, material, swapped) in descents(index.material()) {
+        let mut descents = Vec::new();
+        for (captured, left) in index.material().captures() {
+            let (material, swapped) = left.canonical();
             let child = Arc::new(Index::new(material)?);
-            descents_.push(Descent::new(index, captured, child, swapped));
+            descents.push(Descent::new(index, captured, child, swapped));
         }
-        Ok(Self { descents: descents_ })
+        Ok(Self { descents })
     }
 
     /// Works out a slice.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use canju_retro::{Cell, Game, GameError, Part, PartSpec, Shape, TableName, Tables};
 use canju_xiangqi::{Color, Material, Position};
 
-use crate::index::{Index, descents, material_of};
+use crate::index::{Index, material_of};
 use crate::part::XiangqiPart;
 
 /// The endgames of xiangqi, named by material: `KRK`, `KCPKA`, `KABCPKAABB`.
@@ -42,8 +42,8 @@ impl Game for Xiangqi {
     fn smaller(&self, table: &TableName) -> Result<Vec<TableName>, GameError> {
         let material = *self.index(table)?.material();
         let mut names = Vec::new();
-        for (_, child, _) in descents(&material) {
-            names.push(TableName::new(&child.to_string())?);
+        for (_, left) in material.captures() {
+            names.push(TableName::new(&left.canonical().0.to_string())?);
         }
         names.sort();
         names.dedup();

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use canju_retro::{Cell, GameError, Shape, Side, SliceShape, TableName};
-use canju_xiangqi::{Army, Color, Material, Piece, Position, Role, role_mask};
+use canju_xiangqi::{Color, Material, Piece, Position, Role, role_mask};
 
 use crate::attackers::{ATTACKERS, Attackers, IMPOSSIBLE};
 use crate::fortress::Fortress;
@@ -301,32 +301,6 @@ pub fn material_of(table: &TableName) -> Option<Material> {
     table.as_str().parse().ok().filter(Material::is_canonical)
 }
 
-/// The canonical tables that one capture leads to, with the captured piece and whether the sides swap.
-pub(crate) fn descents(material: &Material) -> Vec<(Piece, Material, bool)> {
-    let mut all = Vec::new();
-    for color in Color::ALL {
-        for role in Role::ALL {
-            let army = |side: Color| -> Option<Army> {
-                let army = *material.army(side);
-                if side == color { army.without(role) } else { Some(army) }
-            };
-            if role == Role::King || material.count(color, role) == 0 {
-                continue;
-            }
-            // Nobody but an enemy attacker ever comes to where advisors and elephants are.
-            let at_home = matches!(role, Role::Advisor | Role::Elephant);
-            if at_home && ATTACKERS.iter().all(|&enemy| material.count(color.opposite(), enemy) == 0) {
-                continue;
-            }
-            if let (Some(first), Some(second)) = (army(Color::Red), army(Color::Black)) {
-                let (child, swapped) = Material::new(first, second).canonical();
-                all.push((Piece::new(color, role), child, swapped));
-            }
-        }
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -367,16 +341,6 @@ mod tests {
             }
             assert!(seen > 100, "{name}: {seen}");
         }
-    }
-
-    #[test]
-    fn an_unarmed_side_captures_attackers_only() {
-        let names = |name: &str| -> Vec<String> {
-            descents(&name.parse().unwrap()).iter().map(|(_, material, _)| material.to_string()).collect()
-        };
-        assert_eq!(names("KABCPKAABB"), ["KABPKAABB", "KABCKAABB", "KABCPKABB", "KABCPKAAB"]);
-        assert_eq!(names("KAKAABB"), [""; 0]);
-        assert_eq!(names("KACKP"), ["KCKP", "KPKA", "KACK"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use canju_retro::{Metric, Side, TableName};
 use canju_table::TableError;
-use canju_xiangqi::{Color, Material, Piece, Role};
+use canju_xiangqi::{Material, Piece};
 use std::sync::Arc;
 
 use crate::numbering::{Numbering, Spot};
@@ -37,27 +37,19 @@ impl Plan {
         let metrics: Vec<Metric> = prober.manifest(table)?.metrics.keys().copied().collect();
         let mut children: Vec<Child> = Vec::new();
         let mut child_of = [[usize::MAX; 7]; 2];
-        for color in Color::ALL {
-            for role in Role::ALL.into_iter().filter(|&role| role != Role::King) {
-                let army = |side: Color| match side == color {
-                    true => material.army(side).without(role),
-                    false => Some(*material.army(side)),
-                };
-                if let (Some(red), Some(black)) = (army(Color::Red), army(Color::Black)) {
-                    let (smaller, swapped) = Material::new(red, black).canonical();
-                    child_of[color.index()][role.index()] = children.len();
-                    let same = children.iter().find(|c| *c.numbering.index().material() == smaller);
-                    let (numbering, metric) = match same {
-                        Some(child) => (Arc::clone(&child.numbering), child.metric),
-                        None => {
-                            let numbering = Arc::new(learn(smaller)?);
-                            let metric = Self::source(prober, numbering.index().name(), &metrics)?;
-                            (numbering, metric)
-                        }
-                    };
-                    children.push(Child { numbering, swapped, metric });
+        for (captured, left) in material.captures() {
+            let (smaller, swapped) = left.canonical();
+            child_of[captured.color.index()][captured.role.index()] = children.len();
+            let same = children.iter().find(|c| *c.numbering.index().material() == smaller);
+            let (numbering, metric) = match same {
+                Some(child) => (Arc::clone(&child.numbering), child.metric),
+                None => {
+                    let numbering = Arc::new(learn(smaller)?);
+                    let metric = Self::source(prober, numbering.index().name(), &metrics)?;
+                    (numbering, metric)
                 }
-            }
+            };
+            children.push(Child { numbering, swapped, metric });
         }
         Ok(Self { table: table.clone(), numbering: learn(material)?, metrics, children, child_of })
     }

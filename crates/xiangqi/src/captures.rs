@@ -1,36 +1,29 @@
-use std::collections::BTreeSet;
-
-use crate::{Material, Role};
+use crate::{Army, Color, Material, Piece, Role};
 
 impl Material {
-    /// What one capture leaves: the distinct materials with one piece other than a king less, the
-    /// sides in the order they have here and so not always canonical.
+    /// What captures can take, a kind of piece at a time, and the material that is left: the sides in
+    /// the order they have here, Red first, and so not always canonical.
+    ///
+    /// Advisors and elephants stay at home, as do kings: only an enemy that has a chariot, horse,
+    /// cannon or soldier can take them.
     #[must_use]
-    pub fn captures(&self) -> Vec<Material> {
-        let first = Role::ALL.into_iter().filter_map(|role| self.first.without(role));
-        let second = Role::ALL.into_iter().filter_map(|role| self.second.without(role));
-        (first.map(|army| Material::new(army, self.second)))
-            .chain(second.map(|army| Material::new(self.first, army)))
-            .collect()
+    pub fn captures(&self) -> Vec<(Piece, Material)> {
+        let mut all = Vec::new();
+        for color in Color::ALL {
+            let enemy_armed = self.army(color.opposite()).attack_weight() > 0;
+            for role in Role::ALL {
+                let at_home = matches!(role, Role::Advisor | Role::Elephant);
+                let left = |side: Color| -> Option<Army> {
+                    let army = *self.army(side);
+                    if side == color { army.without(role) } else { Some(army) }
+                };
+                if let (Some(first), Some(second)) = (left(Color::Red), left(Color::Black))
+                    && (enemy_armed || !at_home)
+                {
+                    all.push((Piece::new(color, role), Material::new(first, second)));
+                }
+            }
+        }
+        all
     }
-}
-
-/// Every canonical material that captures lead to, the given one included: what must be solved for
-/// it to be solved.
-///
-/// In an order of dependence, where each comes after all that its captures lead to: by the number
-/// of men, then by name.
-#[must_use]
-pub fn closure(material: &Material) -> Vec<Material> {
-    let mut found = BTreeSet::new();
-    let mut layer = BTreeSet::from([material.canonical().0]);
-    while !layer.is_empty() {
-        // Each capture takes one man: a layer and the next have nothing in common.
-        let next = layer.iter().flat_map(Material::captures).map(|less| less.canonical().0).collect();
-        found.append(&mut layer);
-        layer = next;
-    }
-    let mut ordered: Vec<Material> = found.into_iter().collect();
-    ordered.sort_by_cached_key(|material| (material.men(), material.to_string()));
-    ordered
 }

@@ -45,7 +45,6 @@ mod square;
 mod tables;
 
 pub use army::{Army, Side};
-pub use captures::closure;
 pub use color::Color;
 pub use fen::FenError;
 pub use ground::{role_mask, role_squares};
