@@ -1,6 +1,7 @@
 //! Whole endgames on one core: the solver alone, its smaller tables finished in memory.
 //!
 //! `cargo bench -p canju-endgame` prints items a second: positions of the unmirrored index, both sides to move.
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has failed")]
 
 use std::sync::Arc;
 

@@ -47,15 +47,17 @@ impl Geometry {
     }
 
     fn new() -> Self {
-        let mut rays = [[0u128; 90]; 4];
         let mut between = vec![[0u128; 90]; 90];
-        for s in 0..90usize {
+        let ray = |s: usize, direction: usize| -> u128 {
             let (file, rank) = (s % 9, s / 9);
-            rays[0][s] = (rank + 1..10).map(|r| bit(r * 9 + file)).sum();
-            rays[1][s] = (file + 1..9).map(|f| bit(rank * 9 + f)).sum();
-            rays[2][s] = (0..rank).map(|r| bit(r * 9 + file)).sum();
-            rays[3][s] = (0..file).map(|f| bit(rank * 9 + f)).sum();
-        }
+            match direction {
+                0 => (rank + 1..10).map(|r| bit(r * 9 + file)).sum(),
+                1 => (file + 1..9).map(|f| bit(rank * 9 + f)).sum(),
+                2 => (0..rank).map(|r| bit(r * 9 + file)).sum(),
+                _ => (0..file).map(|f| bit(rank * 9 + f)).sum(),
+            }
+        };
+        let rays: [[u128; 90]; 4] = std::array::from_fn(|d| std::array::from_fn(|s| ray(s, d)));
         for s in 0..90 {
             for d in 0..4 {
                 for t in (0..90).filter(|&t| rays[d][s] & bit(t) != 0) {

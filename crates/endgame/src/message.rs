@@ -26,11 +26,16 @@ impl Writer {
     }
 }
 
-/// The ply after the one that the message is of, and its frontiers. `words` gives the length of a slice that exists.
-pub(crate) fn read(
-    bytes: &[u8],
-    words: impl Fn(u32) -> Option<u32>,
-) -> Result<(u16, Vec<(u32, Side, Frontier)>), GameError> {
+/// What a message holds.
+pub(crate) struct Message {
+    /// The ply after the one that it is of.
+    pub next: u16,
+    /// Slices, sides to move and frontiers.
+    pub frontiers: Vec<(u32, Side, Frontier)>,
+}
+
+/// Takes a message apart. `words` gives the length of a slice that exists.
+pub(crate) fn read(bytes: &[u8], words: impl Fn(u32) -> Option<u32>) -> Result<Message, GameError> {
     let short = || GameError::Frontier("it ends too early".into());
     let (next, mut rest) = bytes.split_first_chunk().ok_or_else(short)?;
     let mut frontiers = Vec::new();
@@ -42,5 +47,5 @@ pub(crate) fn read(
         let frontier = Frontier::decode(&mut rest, words).map_err(misfit)?;
         frontiers.push((key >> 1, Side::BOTH[(key & 1) as usize], frontier));
     }
-    Ok((u16::from_le_bytes(*next), frontiers))
+    Ok(Message { next: u16::from_le_bytes(*next), frontiers })
 }

@@ -311,7 +311,7 @@ impl Part for XiangqiPart {
         }
         let index = self.index.clone();
         let words = |slice: u32| ((slice as usize) < index.slices()).then(|| index.words(slice as usize) as u32);
-        let (next, frontiers) = message::read(bytes, words)?;
+        let message::Message { next, frontiers } = message::read(bytes, words)?;
         if Some(next) != self.next {
             return Err(GameError::Frontier(format!("it is of ply {}, not of the last one", next.wrapping_sub(1))));
         }
