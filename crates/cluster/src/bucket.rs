@@ -92,7 +92,7 @@ impl Bucket {
                 self.store.place()
             )));
         }
-        let trial = key(&format!("trial/{writer}"))?;
+        let trial = key(&format!("trial-{writer}"))?;
         self.store.put(&trial, Bytes::from_static(b"can be written\n")).await?;
         Ok(self.store.delete(&trial).await?)
     }

@@ -199,11 +199,19 @@ impl Office {
             Action::Commit(work) => {
                 let office = Arc::clone(self);
                 tokio::spawn(async move {
-                    let built = commit(&office.game, &office.bucket, office.settings.index, &work).await;
+                    let id = work.work;
+                    let writing = {
+                        let office = Arc::clone(&office);
+                        tokio::spawn(
+                            async move { commit(&office.game, &office.bucket, office.settings.index, &work).await },
+                        )
+                    };
+                    // A panic must not leave the job without an end.
+                    let built = writing.await.unwrap_or_else(|e| Err(ClusterError::Panicked(e.to_string())));
                     let built = built.map_err(|e| e.line());
                     office.with(|conductor, now| {
                         conductor.note_usage(usage());
-                        conductor.committed(now, work.work, built);
+                        conductor.committed(now, id, built);
                     });
                 });
                 None

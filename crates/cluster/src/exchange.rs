@@ -16,6 +16,9 @@ use crate::{ClusterError, MemberId, wire};
 /// How often a message is sent before the part fails: by then the coordinator has seen whether the peer lives.
 const ATTEMPTS: u32 = 8;
 
+/// Connections to other workers that are kept.
+const CONNECTIONS: usize = 1000;
+
 /// The letter-boxes of all parts that a worker holds, by their epochs.
 #[derive(Clone, Debug, Default)]
 pub struct Inboxes(Arc<Mutex<HashMap<u64, Arc<Inbox>>>>);
@@ -146,6 +149,10 @@ impl Post {
         let endpoint = Endpoint::from_shared(address.to_owned())
             .map_err(|_| ClusterError::Protocol(format!("{address:?} is no address of a worker")))?;
         let channel = endpoint.connect_timeout(Duration::from_secs(5)).tcp_nodelay(true).connect_lazy();
+        if channels.len() >= CONNECTIONS {
+            // Most of them lead to workers that are gone; the others are made again when they are needed.
+            channels.clear();
+        }
         channels.insert(address.to_owned(), channel.clone());
         Ok(channel)
     }

@@ -155,7 +155,7 @@ impl Session {
                     Err(status) => return end(status.message().to_owned()),
                     Ok(None) => return end("the coordinator closed the stream".into()),
                     Ok(Some(wire::Command { kind: Some(Told::Goodbye(goodbye)) })) => return farewell(goodbye, true),
-                    Ok(Some(command)) => if let Err(error) = self.obey(command) {
+                    Ok(Some(command)) => if let Err(error) = self.obey(command).await {
                         return end(error.line());
                     },
                 },
@@ -164,14 +164,14 @@ impl Session {
         }
     }
 
-    fn obey(&mut self, command: wire::Command) -> Result<(), ClusterError> {
+    async fn obey(&mut self, command: wire::Command) -> Result<(), ClusterError> {
         match command.kind {
             Some(Told::Assign(assign)) => self.begin(assign.try_into()?),
             Some(Told::Step(step)) => {
                 let ply = u16::try_from(step.ply).map_err(|_| ClusterError::Protocol("a ply beyond 65535".into()))?;
-                self.order(&step.task.try_into()?, Order::Step(ply));
+                self.order(&step.task.try_into()?, Order::Step(ply)).await;
             }
-            Some(Told::Encode(encode)) => self.order(&encode.task.try_into()?, Order::Encode),
+            Some(Told::Encode(encode)) => self.order(&encode.task.try_into()?, Order::Encode).await,
             Some(Told::Drop(drop)) => {
                 let task = Task::try_from(drop.task)?;
                 if let Some(running) = self.parts.remove(&task.epoch) {
@@ -197,11 +197,20 @@ impl Session {
     }
 
     /// Hands an order to its part. A part that is gone has said why, or was called off.
-    fn order(&mut self, task: &Task, order: Order) {
+    async fn order(&mut self, task: &Task, order: Order) {
         let Some(running) = self.parts.get(&task.epoch).filter(|r| r.task == *task) else { return };
-        if running.orders.try_send(order).is_err() {
-            tracing::warn!(%task, ?order, "an order came too early");
-        }
+        let Err(mpsc::error::TrySendError::Full(_)) = running.orders.try_send(order) else { return };
+        // Without it the part would wait for ever, and all others with it.
+        running.work.abort();
+        self.parts.remove(&task.epoch);
+        let error = ClusterError::Protocol(format!("{order:?} came before {ORDERS} orders were done"));
+        self.fail(task, &error).await;
+    }
+
+    async fn fail(&self, task: &Task, error: &ClusterError) {
+        let cause = error.line();
+        tracing::warn!(%task, cause, "part failed");
+        self.bench.reports.say(Say::Failed(wire::Failed { task: Some(task.into()), cause })).await;
     }
 
     /// A part has ended: its shards are in the store, or it tells why not.
@@ -214,11 +223,7 @@ impl Session {
         let Some(running) = self.epochs.remove(&id).and_then(|epoch| self.parts.remove(&epoch)) else { return };
         match result {
             Ok(encoded) => self.bench.reports.say(Say::Encoded(encoded)).await,
-            Err(error) => {
-                let cause = error.line();
-                tracing::warn!(task = %running.task, cause, "part failed");
-                self.bench.reports.say(Say::Failed(wire::Failed { task: Some((&running.task).into()), cause })).await;
-            }
+            Err(error) => self.fail(&running.task, &error).await,
         }
     }
 }

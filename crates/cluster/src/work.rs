@@ -282,11 +282,16 @@ impl Run {
     fn finish(&mut self, now: Duration) -> SolvedMetric {
         let mut shards = std::mem::take(&mut self.shards);
         shards.sort_by(|a, b| (&a.metric, a.run).cmp(&(&b.metric, b.run)));
+        // Plies are counted from 0: the last one is one less than how many were run.
+        let plies = match &self.phase {
+            Phase::Prepare(_) => self.alone.0,
+            Phase::Plies(_) | Phase::Encode(..) => self.ply() + 1,
+        };
         SolvedMetric {
             metric: self.task.metric,
             shards,
             statistics: std::mem::take(&mut self.statistics),
-            plies: self.ply(),
+            plies,
             labels: self.labels(),
             workers: self.owners.len() as u32,
             bytes_sent: self.bytes_sent,

@@ -30,10 +30,13 @@ async fn any_number_of_workers_makes_the_same_bytes() {
     let alone = tempfile::tempdir().unwrap();
     let job = build(alone.path(), 1, &["t5"], &["dtm", "dtc"]).await;
     assert_eq!((job.total, job.done, job.built.len(), job.bytes_sent), (5, 5, 10, 0));
+    let plies = |job: &wire::Job| job.built.iter().map(|b| b.plies).collect::<Vec<_>>();
+    let alone_plies = plies(&job);
     for workers in 2..=4 {
         let store = tempfile::tempdir().unwrap();
         let job = build(store.path(), workers, &["t5"], &["dtm", "dtc"]).await;
         assert!(job.bytes_sent > 0);
+        assert_eq!(plies(&job), alone_plies, "{workers} workers");
         assert!(job.built.iter().any(|b| b.workers == workers as u32));
         assert_eq!(files(store.path()), files(alone.path()), "{workers} workers");
     }
