@@ -60,7 +60,7 @@ pub use inbox::{Accepted, Inbox, Received, Refusal};
 pub use listen::{listen, url_of};
 pub use plan::{Plan, TablePlan, closure, parse_metrics, parse_tables};
 pub use pool::Pool;
-pub use sizes::{bytes_in_words, parse_bytes};
+pub use sizes::{bytes_in_words, parse_bytes, parse_memory};
 pub use task::{JobId, MemberId, Task};
 pub use usage::{available_memory, cpu_seconds, peak_memory};
 pub use work::{SolvedMetric, WorkId};

@@ -42,6 +42,19 @@ pub fn parse_bytes(text: &str) -> Result<u64, ClusterError> {
     if bytes.is_finite() && bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(refuse()) }
 }
 
+/// Reads the memory that a worker's parts may take, as [`parse_bytes`].
+///
+/// # Errors
+/// [`ClusterError::Refused`] when the text is no such amount, or none at all.
+pub fn parse_memory(text: &str) -> Result<u64, ClusterError> {
+    match parse_bytes(text)? {
+        0 => Err(ClusterError::Refused(format!(
+            "nothing can be built with {text:?} of memory: give --memory an amount as 24GiB, or leave it out"
+        ))),
+        bytes => Ok(bytes),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,6 +68,9 @@ mod tests {
             assert!(parse_bytes(text).is_err(), "{text}");
         }
         assert_eq!(bytes_in_words(3 << 29), "1.5 GiB");
+        for text in ["0", "0GiB", "0.2B", "x"] {
+            assert!(parse_memory(text).is_err(), "{text}");
+        }
         assert_eq!(bytes_in_words(640), "640 B");
     }
 }

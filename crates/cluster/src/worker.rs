@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use canju_retro::Game;
 use tokio::net::TcpListener;
-use tonic::transport::Server;
+use tonic::transport::{Endpoint, Server};
 
 use crate::exchange::{Inboxes, Post};
 use crate::listen::incoming;
@@ -38,6 +38,22 @@ pub struct WorkerSettings {
 /// The longest wait between two tries to reach the coordinator.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
+/// The URL of an advertised address, which other workers must be able to call.
+fn advertised(address: &str) -> Result<String, ClusterError> {
+    let url = url_of(address.trim());
+    let good = Endpoint::from_shared(url.clone()).is_ok_and(|endpoint| {
+        let uri = endpoint.uri();
+        uri.scheme_str() == Some("http")
+            && uri.host().is_some_and(|host| !host.is_empty())
+            && uri.port_u16().is_some_and(|port| port > 0)
+    });
+    if good {
+        Ok(url)
+    } else {
+        Err(ClusterError::Refused(format!("{address:?} is no address: write --advertise HOST:PORT")))
+    }
+}
+
 /// What a worker has, whichever coordinator it attends.
 pub(crate) struct Site {
     pub(crate) game: Arc<dyn Game>,
@@ -59,18 +75,19 @@ impl Worker {
     /// Starts listening and starts the threads.
     ///
     /// # Errors
-    /// As [`listen`] and [`Pool::new`].
+    /// As [`listen`] and [`Pool::new`]; [`ClusterError::Refused`] for an advertised address that is none.
     pub async fn bind(
         game: Arc<dyn Game>,
         buckets: Arc<dyn Buckets>,
         settings: WorkerSettings,
     ) -> Result<Self, ClusterError> {
+        let advertised = settings.advertise.as_deref().map(advertised).transpose()?;
         let pool = Pool::new(settings.threads, &settings.name)?;
         let listener = listen(settings.listen, settings.insecure_network).await?;
         let local = listener.local_addr();
         let local = local.map_err(|source| ClusterError::Listen { address: settings.listen.to_string(), source })?;
-        let address = match &settings.advertise {
-            Some(address) => url_of(address),
+        let address = match advertised {
+            Some(address) => address,
             None if local.ip().is_unspecified() => {
                 return Err(ClusterError::Refused(format!(
                     "other workers cannot reach this one at {local}: give --advertise HOST:{}",

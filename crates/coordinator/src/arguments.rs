@@ -82,7 +82,7 @@ pub(crate) struct Start {
 
 #[derive(Args)]
 pub(crate) struct Wanted {
-    /// What to count: dtm (moves to mate), dtc (moves to the first capture), or both
+    /// What to count: dtm (plies to mate), dtc (plies to the first capture or mate), or both
     #[arg(long, value_name = "METRIC", value_delimiter = ',', default_value = "dtm")]
     pub(crate) metric: Vec<String>,
     /// The rule of repetition

@@ -54,7 +54,7 @@ pub(crate) struct Start {
     /// Threads that compute [default: all processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
-    /// A folder for temporary files
+    /// A folder for temporary files. This version only checks that it can be written, and keeps everything in memory
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
     /// What people call it [default: the host's name and the process's number]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use canju_cluster::{Folders, Worker, WorkerSettings, available_memory, parse_bytes, url_of};
+use canju_cluster::{Folders, Worker, WorkerSettings, available_memory, parse_memory, url_of};
 use canju_endgame::Xiangqi;
 use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
@@ -59,7 +59,7 @@ async fn start(settings: WorkerSettings) -> Result<()> {
 fn settings(arguments: Start) -> Result<WorkerSettings> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let memory = match &arguments.memory {
-        Some(size) => parse_bytes(size)?,
+        Some(size) => parse_memory(size)?,
         None => available_memory().map_or(0, |free| free / 5 * 4),
     };
     Ok(WorkerSettings {
@@ -76,7 +76,7 @@ fn settings(arguments: Start) -> Result<WorkerSettings> {
     })
 }
 
-/// Temporary files will go there: a folder that cannot take them is found out now.
+/// Nothing is written there yet; a folder that could not take it is found out now.
 fn check_scratch(folder: &Path) -> Result<()> {
     let trial = folder.join(format!(".worker-{}", std::process::id()));
     let tried = std::fs::write(&trial, b"can be written\n").and_then(|()| std::fs::remove_file(&trial));
