@@ -11,14 +11,14 @@ use canju_table::{BuildStatistics, Manifest, MetricEntry, ShardInfo, SmallerTabl
 use crate::bucket::key;
 use crate::{Bucket, ClusterError, Commit, SolvedMetric, wire};
 
-/// How often a manifest is read again when another process changes it at the same time.
-const ATTEMPTS: usize = 5;
+/// How often an object is read again when another process changes it at the same time.
+pub(crate) const ATTEMPTS: usize = 5;
 
 /// The manifest of a table, if it is there.
 ///
 /// # Errors
 /// What the store says; [`ClusterError::Table`] for a manifest that is none.
-async fn manifest(
+pub(crate) async fn read_manifest(
     store: &dyn Store,
     rules: Rules,
     table: &TableName,
@@ -34,18 +34,43 @@ async fn manifest(
     }
 }
 
-/// Which metrics of these tables a store has.
+/// The manifest of a table of this version of the index, if it is there.
 ///
 /// # Errors
-/// What the store says; [`ClusterError::Table`] for a manifest that cannot be used.
+/// As [`read_manifest`]; [`ClusterError::Refused`] for another version: its cells are other positions.
+async fn manifest(
+    store: &dyn Store,
+    rules: Rules,
+    index: u32,
+    table: &TableName,
+) -> Result<Option<(Manifest, ETag)>, ClusterError> {
+    let found = read_manifest(store, rules, table).await?;
+    match &found {
+        Some((manifest, _)) if manifest.index != index => Err(ClusterError::Refused(format!(
+            "{table} in {} was built with version {} of the index and this software has version {index}: \
+             delete the folder {} there, or build into another one",
+            store.place(),
+            manifest.index,
+            manifest_key(rules, table).trim_end_matches("/manifest.json"),
+        ))),
+        _ => Ok(found),
+    }
+}
+
+/// Which metrics of these tables a store has. `index` is the version of the game's index.
+///
+/// # Errors
+/// What the store says; [`ClusterError::Table`] for a manifest that cannot be used,
+/// [`ClusterError::Refused`] for one of another version of the index.
 pub async fn present(
     store: &dyn Store,
     rules: Rules,
+    index: u32,
     tables: &[TableName],
 ) -> Result<BTreeMap<TableName, BTreeSet<Metric>>, ClusterError> {
     let mut present = BTreeMap::new();
     for table in tables {
-        if let Some((manifest, _)) = manifest(store, rules, table).await? {
+        if let Some((manifest, _)) = manifest(store, rules, index, table).await? {
             present.insert(table.clone(), manifest.metrics.keys().copied().collect());
         }
     }
@@ -56,50 +81,68 @@ pub async fn present(
 /// the job's summary says of each metric. `index` is the version of the game's index.
 ///
 /// # Errors
-/// What the store says; [`ClusterError::Refused`] when the table is there already with other content.
+/// What the store says; [`ClusterError::Refused`] when the table is there already with other content, when
+/// its metrics contradict each other, and when a smaller table lacks what was read of it.
 pub async fn commit(
     game: &Arc<dyn Game>,
     bucket: &Bucket,
     index: u32,
     commit: &Commit,
 ) -> Result<Vec<wire::Built>, ClusterError> {
-    let shape = {
-        let (game, table) = (Arc::clone(game), commit.table.clone());
-        let shape = tokio::task::spawn_blocking(move || game.shape(&table)).await;
-        shape.map_err(|e| ClusterError::Panicked(e.to_string()))??
-    };
-    let fresh = draw_up(game.as_ref(), bucket, index, commit, &shape).await?;
-    write(bucket, commit, fresh).await?;
-    commit.solved.iter().map(|s| Ok(summary(game.as_ref(), commit, &shape, s)?)).collect()
-}
-
-async fn draw_up(
-    game: &dyn Game,
-    bucket: &Bucket,
-    index: u32,
-    commit: &Commit,
-    shape: &Shape,
-) -> Result<Manifest, ClusterError> {
     let mut smaller = Vec::new();
     for table in &commit.smaller {
-        let found = manifest(bucket.store.as_ref(), commit.rules, table).await?;
+        let found = manifest(bucket.store.as_ref(), commit.rules, index, table).await?;
         let (manifest, _) = found.ok_or_else(|| {
             ClusterError::Refused(format!("the manifest of the smaller table {table} is gone: build it again"))
         })?;
-        smaller.push((table, manifest));
+        smaller.push(manifest);
     }
+    // The indices of large tables take a moment.
+    let drawn = {
+        let (game, commit) = (Arc::clone(game), commit.clone());
+        tokio::task::spawn_blocking(move || -> Result<_, ClusterError> {
+            let shape = game.shape(&commit.table)?;
+            let fresh = draw_up(game.as_ref(), index, &commit, &shape, &smaller)?;
+            let built = commit.solved.iter().map(|s| summary(game.as_ref(), &commit, &shape, s));
+            Ok((fresh, built.collect::<Result<_, _>>()?))
+        })
+    };
+    let (fresh, built) = drawn.await.map_err(|e| ClusterError::Panicked(e.to_string()))??;
+    write(bucket, index, commit, fresh).await?;
+    Ok(built)
+}
+
+fn draw_up(
+    game: &dyn Game,
+    index: u32,
+    commit: &Commit,
+    shape: &Shape,
+    smaller: &[Manifest],
+) -> Result<Manifest, ClusterError> {
     let first = commit.solved.first().ok_or_else(|| ClusterError::Protocol("nothing was solved".into()))?;
     let mut manifest = Manifest::new(&commit.table, commit.rules, index, shape, &first.statistics);
     for solved in &commit.solved {
+        let sides = Manifest::new(&commit.table, commit.rules, index, shape, &solved.statistics).sides;
+        if sides != manifest.sides {
+            return Err(ClusterError::Refused(format!(
+                "{} and {} of {} disagree on how many positions are won, drawn and lost: the solver is wrong, and \
+                 nothing of it is kept; report this with the version of the software",
+                first.metric, solved.metric, commit.table
+            )));
+        }
         for (metric, shards) in shards_by_metric(solved, shape)? {
             // A distance to mate is counted on from those of the smaller tables; the others ask only who wins there.
             let read = if metric == Metric::Dtm { Metric::Dtm } else { Metric::Wdl };
-            let hashes = smaller.iter().filter_map(|(table, manifest)| {
-                let content = manifest.metric_hash(read)?;
-                Some(SmallerTable { endgame: (*table).clone(), metric: read, content })
+            let hashes = smaller.iter().map(|manifest| {
+                let endgame = manifest.endgame.clone();
+                let content = manifest.metric_hash(read).ok_or_else(|| {
+                    ClusterError::Refused(format!("the smaller table {endgame} has no {read} any more: build it again"))
+                })?;
+                Ok(SmallerTable { endgame, metric: read, content })
             });
+            let hashes = hashes.collect::<Result<_, ClusterError>>()?;
             let show = |cell| game.show(&commit.table, cell);
-            let mut entry = MetricEntry::new(metric, &solved.statistics, shards, hashes.collect(), show)?;
+            let mut entry = MetricEntry::new(metric, &solved.statistics, shards, hashes, show)?;
             entry.build = (metric == solved.metric).then(|| BuildStatistics {
                 workers: solved.workers,
                 cpu_seconds: solved.cpu_seconds,
@@ -140,11 +183,11 @@ fn shards_by_metric(solved: &SolvedMetric, shape: &Shape) -> Result<BTreeMap<Met
     }
 }
 
-async fn write(bucket: &Bucket, commit: &Commit, fresh: Manifest) -> Result<(), ClusterError> {
+async fn write(bucket: &Bucket, index: u32, commit: &Commit, fresh: Manifest) -> Result<(), ClusterError> {
     let name = key(&fresh.key())?;
     let refuse = |text: String| Err(ClusterError::Refused(text));
     for _ in 0..ATTEMPTS {
-        let (whole, before) = match manifest(bucket.store.as_ref(), commit.rules, &commit.table).await? {
+        let (whole, before) = match manifest(bucket.store.as_ref(), commit.rules, index, &commit.table).await? {
             None => (fresh.clone(), None),
             Some((mut there, etag)) => {
                 if let Err(conflict) = there.merge(fresh.clone()) {

@@ -12,6 +12,9 @@ use crate::wire::{command::Kind as Tell, report::Kind as Said};
 use crate::work::{Progress, Run, SolvedMetric, Stage, Work, WorkId};
 use crate::{ClusterError, JobId, MemberId, Task, wire};
 
+/// Finished jobs that are remembered.
+const FINISHED: usize = 1000;
+
 /// How a coordinator behaves.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -64,8 +67,11 @@ pub struct Conductor {
     pub(crate) jobs: BTreeMap<JobId, Job>,
     pub(crate) works: BTreeMap<WorkId, Work>,
     pub(crate) processes: BTreeMap<u64, wire::Usage>,
-    /// What was committed since the start: a plan may have been made before that.
-    pub(crate) committed: BTreeMap<(Rules, TableName), BTreeSet<Metric>>,
+    /// Processes whose workers are gone: they count for the jobs that they had a part in, not for later ones.
+    pub(crate) gone: BTreeSet<u64>,
+    /// What was committed since the start, and as which commit: a plan may have been made before that.
+    pub(crate) committed: BTreeMap<(Rules, TableName), BTreeMap<Metric, u64>>,
+    commits: u64,
     pub(crate) actions: Vec<Action>,
     pub(crate) next_job: u64,
     /// The next number of a member or a work.
@@ -84,7 +90,9 @@ impl Conductor {
             jobs: BTreeMap::new(),
             works: BTreeMap::new(),
             processes: BTreeMap::new(),
+            gone: BTreeSet::new(),
             committed: BTreeMap::new(),
+            commits: 0,
             actions: Vec::new(),
             next_job: 1,
             next: 1,
@@ -107,6 +115,12 @@ impl Conductor {
         self.epoch
     }
 
+    /// How many tables were committed since the start.
+    #[must_use]
+    pub const fn commits(&self) -> u64 {
+        self.commits
+    }
+
     /// A worker wants to join. Returns its number and the epoch of its membership.
     pub fn join(&mut self, now: Duration, hello: &wire::Hello) -> (MemberId, u64) {
         let (id, epoch) = (MemberId(self.number()), self.new_epoch());
@@ -121,7 +135,8 @@ impl Conductor {
 
     /// A process reports what it has used.
     pub fn note_usage(&mut self, usage: wire::Usage) {
-        if self.processes.insert(usage.process, usage).is_none() {
+        let fresh = self.processes.insert(usage.process, usage).is_none();
+        if self.gone.remove(&usage.process) || fresh {
             for job in self.jobs.values_mut().filter(|j| !j.is_over()) {
                 job.baseline.entry(usage.process).or_insert(usage.cpu_seconds);
             }
@@ -136,7 +151,27 @@ impl Conductor {
         for work in held {
             self.fail(now, work, &format!("{} was lost: {reason}", member.title()));
         }
+        if !self.members.values().any(|m| m.process == member.process) {
+            self.gone.insert(member.process);
+        }
         self.schedule(now);
+        self.forget();
+    }
+
+    /// Forgets the oldest finished jobs, and processes that are gone and that no open job counts.
+    pub(crate) fn forget(&mut self) {
+        let over: Vec<JobId> = self.jobs.values().filter(|j| j.is_over()).map(|j| j.id).collect();
+        for id in over.iter().take(over.len().saturating_sub(FINISHED)) {
+            self.jobs.remove(id);
+        }
+        let Self { jobs, processes, gone, .. } = self;
+        gone.retain(|process| {
+            let counted = jobs.values().any(|j| !j.is_over() && j.baseline.contains_key(process));
+            if !counted {
+                processes.remove(process);
+            }
+            counted
+        });
     }
 
     /// Gives up workers that have said nothing for too long.
@@ -273,13 +308,13 @@ impl Conductor {
         let Some(work) = self.works.remove(&id) else { return };
         tracing::info!(table = %work.plan.table, "committed");
         let key = (work.rules, work.plan.table.clone());
-        let present = self.committed.entry(key).or_default();
-        present.insert(Metric::Wdl);
-        present.extend(&work.plan.build);
+        self.commits += 1;
+        let fresh: BTreeSet<Metric> = work.plan.build.iter().copied().chain([Metric::Wdl]).collect();
+        self.committed.entry(key).or_default().extend(fresh.iter().map(|&m| (m, self.commits)));
         for other in self.works.values_mut() {
             other.waits_for.remove(&id);
             if other.rules == work.rules && other.plan.table == work.plan.table {
-                other.plan.present.extend(present.iter());
+                other.plan.present.extend(&fresh);
             }
         }
         for job in self.jobs.values_mut().filter(|j| work.jobs.contains(&j.id)) {

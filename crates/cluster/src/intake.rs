@@ -12,10 +12,13 @@ use crate::{ClusterError, Conductor, JobId, WorkId};
 
 impl Conductor {
     /// Takes a job. What the store has by now, or what another job builds already, is not built again.
-    pub fn submit(&mut self, now: Duration, plan: Plan) -> JobId {
+    /// `commits` is what [`Conductor::commits`] said before the store was read for the plan.
+    pub fn submit(&mut self, now: Duration, plan: Plan, commits: u64) -> JobId {
         let id = JobId(self.next_job);
         self.next_job += 1;
-        let baseline = self.processes.iter().map(|(&process, usage)| (process, usage.cpu_seconds)).collect();
+        self.forget();
+        let here = self.processes.iter().filter(|(process, _)| !self.gone.contains(process));
+        let baseline = here.map(|(&process, usage)| (process, usage.cpu_seconds)).collect();
         let mut job = Job {
             id,
             asked: plan.asked,
@@ -36,7 +39,7 @@ impl Conductor {
         };
         for table in plan.tables {
             let positions = table.positions;
-            let works = self.enlist(id, plan.rules, table);
+            let works = self.enlist(id, plan.rules, table, commits);
             if works.is_empty() {
                 job.present += 1;
             } else {
@@ -55,8 +58,10 @@ impl Conductor {
     }
 
     /// Finds or makes the work that gives a table its missing metrics.
-    fn enlist(&mut self, job: JobId, rules: Rules, mut plan: TablePlan) -> Vec<WorkId> {
-        plan.present.extend(self.committed.get(&(rules, plan.table.clone())).into_iter().flatten());
+    fn enlist(&mut self, job: JobId, rules: Rules, mut plan: TablePlan, commits: u64) -> Vec<WorkId> {
+        // What was committed before the store was read is there, or was deleted since: the plan knows.
+        let later = self.committed.get(&(rules, plan.table.clone())).into_iter().flatten();
+        plan.present.extend(later.filter(|&(_, &number)| number > commits).map(|(metric, _)| metric));
         let mut wanted: BTreeSet<Metric> = plan.build.iter().copied().filter(|m| !plan.present.contains(m)).collect();
         let mut works = Vec::new();
         let mut before = BTreeSet::new();

@@ -46,16 +46,14 @@ impl Job {
         self.state != JobState::Running
     }
 
-    /// CPU seconds since the job began and the peak memory, of all processes.
+    /// CPU seconds since the job began and the peak memory, of all processes that were there meanwhile.
     pub(crate) fn spent(&self, processes: &BTreeMap<u64, wire::Usage>) -> (f64, u64) {
         if self.is_over() {
             return self.spent;
         }
-        let cpu = |(process, usage): (&u64, &wire::Usage)| {
-            usage.cpu_seconds - self.baseline.get(process).copied().unwrap_or(usage.cpu_seconds)
-        };
-        let memory = processes.values().map(|u| u.peak_memory).sum();
-        (processes.iter().map(cpu).sum::<f64>().max(0.0), memory)
+        let counted = || self.baseline.iter().filter_map(|(process, &base)| Some((processes.get(process)?, base)));
+        let cpu = counted().map(|(usage, base)| usage.cpu_seconds - base).sum::<f64>();
+        (cpu.max(0.0), counted().map(|(usage, _)| usage.peak_memory).sum())
     }
 
     /// Ends the job.
@@ -64,5 +62,6 @@ impl Job {
         self.state = state;
         self.ended = Some(now);
         self.open.clear();
+        self.baseline.clear();
     }
 }

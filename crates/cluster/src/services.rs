@@ -81,16 +81,24 @@ impl Office {
         self.hang_up(member, wire::Goodbye { reason, rejoin: true });
     }
 
-    async fn plan(&self, request: wire::SubmitRequest) -> Result<Plan, ClusterError> {
+    /// A plan, and how many commits there were before the store was read for it.
+    async fn plan(&self, request: wire::SubmitRequest) -> Result<(Plan, u64), ClusterError> {
         let metrics = parse_metrics(&request.metrics)?;
         let rules = if request.rules.is_empty() { Default::default() } else { request.rules.parse()? };
-        let asked = parse_tables(self.game.as_ref(), &request.tables)?;
-        let tables = closure(self.game.as_ref(), &asked)?;
-        let present = present(self.bucket.store.as_ref(), rules, &tables).await?;
         let game = Arc::clone(&self.game);
-        // Shapes of large tables take a moment.
+        // Indices and shapes of large tables take a moment.
+        let names = tokio::task::spawn_blocking(move || -> Result<_, ClusterError> {
+            let asked = parse_tables(game.as_ref(), &request.tables)?;
+            let tables = closure(game.as_ref(), &asked)?;
+            Ok((asked, tables))
+        });
+        let (asked, tables) = names.await.map_err(|e| ClusterError::Panicked(e.to_string()))??;
+        let commits = self.look(|conductor, _| conductor.commits());
+        let present = present(self.bucket.store.as_ref(), rules, self.settings.index, &tables).await?;
+        let game = Arc::clone(&self.game);
         let plan = tokio::task::spawn_blocking(move || Plan::new(game.as_ref(), asked, &metrics, rules, &present));
-        plan.await.map_err(|e| ClusterError::Panicked(e.to_string()))?
+        let plan = plan.await.map_err(|e| ClusterError::Panicked(e.to_string()))??;
+        Ok((plan, commits))
     }
 
     fn picture(self: &Arc<Self>, id: JobId) -> Result<wire::Job, ClusterError> {
@@ -109,8 +117,8 @@ impl Jobs for Office {
         self: Arc<Self>,
         request: Request<wire::SubmitRequest>,
     ) -> Result<Response<wire::SubmitReply>, Status> {
-        let plan = self.plan(request.into_inner()).await?;
-        let id = self.with(|conductor, now| conductor.submit(now, plan));
+        let (plan, commits) = self.plan(request.into_inner()).await?;
+        let id = self.with(|conductor, now| conductor.submit(now, plan, commits));
         Ok(Response::new(wire::SubmitReply { job: Some(self.picture(id)?) }))
     }
 

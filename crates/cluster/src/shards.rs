@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use canju_retro::Part;
+use canju_store::{Key, Store, StoreError};
 use canju_table::{EncodeError, ShardSpec, write_shard};
 use tokio::task::JoinSet;
 
 use crate::assignment::{Assignment, Layout};
 use crate::bench::Bench;
 use crate::bucket::key;
+use crate::commit::{ATTEMPTS, read_manifest};
 use crate::{ClusterError, wire};
 
 /// Shards at work at the same time: while one is written to the store another is encoded.
@@ -49,13 +51,53 @@ impl Bench {
     async fn write(self, part: Arc<dyn Part>, spec: ShardSpec) -> Result<wire::Shard, ClusterError> {
         let name = key(&spec.key())?;
         let metric = spec.metric;
+        let id = spec.clone();
         let encode = move || write_shard(&spec, |side, slice| part.codes(slice, side, metric));
         let (bytes, info) = self.pool.run(encode).await?.map_err(encode_error)?;
-        // Over what an attempt that failed may have left: no manifest speaks of it.
-        self.bucket.store.put(&name, Bytes::from(bytes)).await?;
+        self.put(&id, &name, Bytes::from(bytes)).await?;
         let entry = serde_json::to_string(&info).map_err(|e| ClusterError::Table(Box::new(e)))?;
         Ok(wire::Shard { metric: metric.to_string(), run: info.number, entry, bytes: info.bytes })
     }
+
+    /// Puts a shard into the store. What an attempt that failed has left is written over; what a manifest
+    /// speaks of is not.
+    async fn put(&self, spec: &ShardSpec, name: &Key, bytes: Bytes) -> Result<(), ClusterError> {
+        let store = self.bucket.store.as_ref();
+        for _ in 0..ATTEMPTS {
+            match store.put_if_absent(name, bytes.clone()).await {
+                Ok(_) => return Ok(()),
+                Err(StoreError::AlreadyExists { .. }) => {}
+                Err(e) => return Err(e.into()),
+            }
+            let there = match store.get(name).await {
+                Ok(there) if there.bytes == bytes => return Ok(()),
+                Ok(there) => there,
+                Err(StoreError::NotFound { .. }) => continue,
+                Err(e) => return Err(e.into()),
+            };
+            if listed(store, spec).await? {
+                return Err(ClusterError::Refused(format!(
+                    "{name} is in {} already, with other bytes, and the manifest of {} lists it: one of them is \
+                     damaged or of other software; verify what is there, or build into another folder",
+                    store.place(),
+                    spec.table
+                )));
+            }
+            match store.put_if_match(name, bytes.clone(), &there.etag).await {
+                Ok(_) => return Ok(()),
+                Err(StoreError::Changed { .. } | StoreError::NotFound { .. }) => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        Err(ClusterError::Refused(format!("{name} is changed again and again by another process")))
+    }
+}
+
+/// True when the manifest of the shard's table lists it, of whichever version of the index.
+async fn listed(store: &dyn Store, spec: &ShardSpec) -> Result<bool, ClusterError> {
+    let found = read_manifest(store, spec.rules, &spec.table).await?;
+    let entry = found.as_ref().and_then(|(manifest, _)| manifest.metrics.get(&spec.metric));
+    Ok(entry.is_some_and(|e| e.shards.iter().any(|s| s.number == spec.number)))
 }
 
 fn encode_error(error: EncodeError) -> ClusterError {

@@ -244,3 +244,29 @@ async fn a_worker_with_another_store_is_turned_away() {
     let error = hand.task.await.unwrap().unwrap_err().line();
     assert!(error.contains("is not the coordinator's store"), "{error}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn shards_that_a_manifest_lists_are_not_written_over() {
+    let whole = tempfile::tempdir().unwrap();
+    let (town, _hands) = Town::with(Arc::new(Toy::default()), whole.path(), 1).await;
+    assert_eq!(town.build(&["T3"], &["dtm"]).await.state(), wire::JobState::Done);
+    let store = tempfile::tempdir().unwrap();
+    let shard = "tables/plain/T3/dtm/0000.shard";
+    std::fs::create_dir_all(store.path().join("tables/plain/T3/dtm")).unwrap();
+    std::fs::write(store.path().join(shard), "what a failed attempt has left").unwrap();
+    let game = held(2);
+    let (town, _hands) = Town::with(game.clone(), store.path(), 1).await;
+    let job = town.submit(&["T3"], &["dtm"]).await.unwrap();
+    at_the_gate(&game, 1).await;
+    // Another process finishes the table meanwhile.
+    let manifest = "tables/plain/T3/manifest.json";
+    std::fs::copy(whole.path().join(manifest), store.path().join(manifest)).unwrap();
+    game.gate.store(true, Ordering::SeqCst);
+    let end = town.end_of(&job.id).await;
+    assert_eq!(end.state(), wire::JobState::Failed);
+    assert!(end.error.contains(shard) && end.error.contains("lists it"), "{}", end.error);
+    std::fs::remove_file(store.path().join(manifest)).unwrap();
+    let end = town.build(&["T3"], &["dtm"]).await;
+    assert_eq!(end.state(), wire::JobState::Done, "{}", end.error);
+    assert_eq!(files(store.path()), files(whole.path()));
+}

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use canju_cluster::{Client, ClusterError, Coordinator, Folders, wire};
+use canju_cluster::{Client, ClusterError, Coordinator, Folders, Worker, WorkerSettings, wire};
 use town::{Town, files, settings};
 use toy::Toy;
 
@@ -118,5 +118,50 @@ async fn tables_go_only_where_they_fit() {
     alone.build(&["T4"], &["dtm"]).await;
     for (name, bytes) in files(whole.path()) {
         assert_eq!(files(store.path()).get(&name), Some(&bytes), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_deleted_is_built_again() {
+    let store = tempfile::tempdir().unwrap();
+    let (town, _hands) = Town::with(Arc::new(Toy::default()), store.path(), 1).await;
+    assert_eq!(town.build(&["T2"], &["dtm"]).await.done, 2);
+    let before = files(store.path());
+    std::fs::remove_dir_all(store.path().join("tables/plain/T2")).unwrap();
+    let job = town.build(&["T2"], &["dtm"]).await;
+    assert_eq!((job.state(), job.present, job.done), (wire::JobState::Done, 1, 1), "{}", job.error);
+    assert_eq!(files(store.path()), before);
+    assert!(!store.path().join("trial").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tables_of_another_index_are_refused() {
+    let store = tempfile::tempdir().unwrap();
+    let (town, _hands) = Town::with(Arc::new(Toy::default()), store.path(), 1).await;
+    assert_eq!(town.build(&["T2"], &["dtm"]).await.state(), wire::JobState::Done);
+    town.close().await;
+    let mut other = settings(store.path());
+    other.index = 2;
+    let town = Town::found(Arc::new(Toy::default()), &Folders, other).await;
+    let error = town.submit(&["T3"], &["dtm"]).await.unwrap_err().line();
+    assert!(error.contains("T2 in") || error.contains("T1 in"), "{error}");
+    assert!(error.contains("version 1 of the index") && error.contains("build into another"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn advertised_addresses_must_be_some() {
+    for bad in ["foo bar", "", "host", "host:port", "host:0", "https://host:1", ":1"] {
+        let settings = WorkerSettings {
+            name: "w".into(),
+            coordinator: "http://127.0.0.1:1".into(),
+            listen: ([127, 0, 0, 1], 0).into(),
+            advertise: Some(bad.into()),
+            insecure_network: false,
+            memory: 0,
+            threads: 1,
+            retry: Duration::from_millis(20),
+        };
+        let error = Worker::bind(Arc::new(Toy::default()), Arc::new(Folders), settings).await.err();
+        assert!(error.is_some_and(|e| e.line().contains("--advertise HOST:PORT")), "{bad}");
     }
 }

@@ -9,6 +9,8 @@ mod remote;
 mod start;
 mod summary;
 
+use std::error::Error;
+use std::fmt;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if has_read_enough(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "error: {}", canju_cluster::causes(error.as_ref()));
             ExitCode::from(2)
@@ -51,7 +54,33 @@ fn run(arguments: Arguments) -> Result<()> {
     result
 }
 
-/// Prints to stdout. Who closed it does not want to know.
-fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
+/// What could not be printed.
+#[derive(Debug)]
+struct Unprinted(std::io::Error);
+
+impl fmt::Display for Unprinted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot write to the standard output: {}", self.0)
+    }
+}
+
+impl Error for Unprinted {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+/// True where who reads the output has closed it: that is an end, and nobody is there to be told.
+fn has_read_enough(error: &anyhow::Error) -> bool {
+    // Connections break too: only the output counts.
+    error.downcast_ref::<Unprinted>().is_some_and(|e| e.0.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// Prints to stdout.
+///
+/// # Errors
+/// What the system says.
+fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    Ok(out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Unprinted)?)
 }

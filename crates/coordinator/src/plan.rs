@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use canju_cluster::{Plan, bytes_in_words, closure, parse_bytes, parse_metrics, parse_tables, present};
-use canju_endgame::Xiangqi;
+use canju_endgame::{INDEX_VERSION, Xiangqi};
 use canju_retro::Rules;
 use canju_store::FolderStore;
 use serde_json::{Value, json};
@@ -23,16 +23,16 @@ pub(crate) async fn plan(arguments: arguments::Plan) -> Result<()> {
     let tables = closure(&game, &asked)?;
     // A folder that is not there has no tables; one that cannot be read is an error.
     let present = if arguments.store.exists() {
-        present(&FolderStore::open_read_only(&arguments.store)?, rules, &tables).await?
+        present(&FolderStore::open_read_only(&arguments.store)?, rules, INDEX_VERSION, &tables).await?
     } else {
         BTreeMap::new()
     };
     let plan = Plan::new(&game, asked, &metrics, rules, &present)?;
     let workers = arguments.workers as usize;
     if arguments.json {
-        print(&format!("{:#}\n", as_json(&plan, workers)));
+        print(&format!("{:#}\n", as_json(&plan, workers)))?;
     } else {
-        print(&as_text(&plan, workers));
+        print(&as_text(&plan, workers))?;
     }
     if let Some(memory) = memory {
         plan.check_memory(workers, memory)?;

@@ -17,12 +17,8 @@ async fn connect(remote: &Remote) -> Result<Client> {
     Ok(Client::connect(&url_of(&remote.coordinator)).await?)
 }
 
-fn show(remote: &Remote, json: impl FnOnce() -> Value, text: impl FnOnce() -> String) {
-    if remote.json {
-        print(&format!("{:#}\n", json()));
-    } else {
-        print(&text());
-    }
+fn show(remote: &Remote, json: impl FnOnce() -> Value, text: impl FnOnce() -> String) -> Result<()> {
+    if remote.json { print(&format!("{:#}\n", json())) } else { print(&text()) }
 }
 
 pub(crate) async fn submit(arguments: Submit) -> Result<()> {
@@ -31,24 +27,20 @@ pub(crate) async fn submit(arguments: Submit) -> Result<()> {
     let job = client.submit(&arguments.names, &wanted.metric, &wanted.rules).await?;
     if arguments.follow {
         let job = follow(&mut client, &job.id).await?;
-        show(&arguments.remote, || job_json(&job), || summary(&job));
-        return Ok(());
+        return show(&arguments.remote, || job_json(&job), || summary(&job));
     }
     let text = || format!("job {}: {} tables to build, {} there already\n", job.id, job.total, job.present);
-    show(&arguments.remote, || job_json(&job), text);
-    Ok(())
+    show(&arguments.remote, || job_json(&job), text)
 }
 
 pub(crate) async fn jobs(remote: &Remote) -> Result<()> {
     let jobs = connect(remote).await?.jobs().await?;
-    show(remote, || Value::Array(jobs.iter().map(job_json).collect()), || job_lines(&jobs));
-    Ok(())
+    show(remote, || Value::Array(jobs.iter().map(job_json).collect()), || job_lines(&jobs))
 }
 
 pub(crate) async fn cancel(arguments: &Cancel) -> Result<()> {
     let job = connect(&arguments.remote).await?.cancel(&arguments.job).await?;
-    show(&arguments.remote, || job_json(&job), || format!("job {} is {}\n", job.id, state_name(&job)));
-    Ok(())
+    show(&arguments.remote, || job_json(&job), || format!("job {} is {}\n", job.id, state_name(&job)))
 }
 
 pub(crate) async fn status(arguments: &Status) -> Result<()> {
@@ -56,9 +48,9 @@ pub(crate) async fn status(arguments: &Status) -> Result<()> {
     loop {
         let status = client.status().await?;
         if arguments.watch && !arguments.remote.json && std::io::stdout().is_terminal() {
-            print("\x1b[2J\x1b[H");
+            print("\x1b[2J\x1b[H")?;
         }
-        show(&arguments.remote, || status_json(&status), || status_text(&status));
+        show(&arguments.remote, || status_json(&status), || status_text(&status))?;
         if !arguments.watch {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, Result, bail};
 use canju_cluster::{
     Client, ClusterError, Coordinator, CoordinatorSettings, Folders, Settings, Worker, WorkerSettings,
-    available_memory, parse_bytes, parse_metrics, parse_tables,
+    available_memory, parse_memory, parse_metrics, parse_tables,
 };
 use canju_endgame::{INDEX_VERSION, Xiangqi};
 use canju_retro::{Game, Rules};
@@ -34,7 +34,7 @@ pub(crate) async fn start(arguments: Start) -> Result<()> {
     if building && workers == 0 && arguments.listen.is_none() {
         bail!("nobody would do the work: give --local-workers, or --listen for workers of other processes");
     }
-    let memory = arguments.memory.as_deref().map(parse_bytes).transpose()?;
+    let memory = arguments.memory.as_deref().map(parse_memory).transpose()?;
     let coordinator = Coordinator::bind(Arc::clone(&game), &Folders, settings(&arguments, workers)?).await?;
     let url = coordinator.url();
     let (stop, stopped) = watch::channel(());
@@ -79,8 +79,7 @@ async fn work(arguments: &Start, url: &str, building: bool) -> Result<()> {
         let wanted = &arguments.wanted;
         let job = client.submit(&arguments.build, &wanted.metric, &wanted.rules).await?;
         let job = follow(&mut client, &job.id).await?;
-        print(&summary(&job));
-        Ok(())
+        print(&summary(&job))
     };
     tokio::select! {
         result = build => result,

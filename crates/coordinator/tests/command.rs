@@ -79,6 +79,7 @@ fn says_what_is_wrong_and_what_to_do() {
     assert!(refused(&["start", "--listen", &address, "--store", &store]).contains("cannot listen on"));
     assert!(refused(&["jobs", "--coordinator", "127.0.0.1:1"]).contains("cannot reach the coordinator"));
     assert!(refused(&["jobs", "--log", "a=b=c"]).contains("no log filter"));
+    assert!(refused(&["start", "--memory", "0", "--store", &store]).contains("leave it out"));
     assert!(refused(&["submit"]).contains("NAME"));
 }
 
@@ -95,6 +96,21 @@ fn plans_without_a_coordinator() {
     let text = String::from_utf8(small.stderr).unwrap();
     assert!(text.contains("KABCPKAABB does not fit") && text.contains("workers of this size"), "{text}");
     assert!(run(&["plan", "KABCPKAABB", "--store", &store, "--workers", "4", "--memory", "1G"]).status.success());
+}
+
+#[test]
+fn output_that_cannot_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().display().to_string();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = coordinator(&["plan", "KRK", "--store", &store]).stdout(full).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text.starts_with("error: cannot write to the standard output"), "{text}");
+    let (reader, closed) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = coordinator(&["plan", "KRK", "--store", &store]).stdout(closed).output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
 }
 
 /// A coordinator that serves, ended with the test.
@@ -139,6 +155,10 @@ fn serves_jobs() {
     assert_eq!((&jobs[0]["id"], &jobs[0]["state"]), (&"j1".into(), &"done".into()));
     let (_, out, _) = ask(&["status"]);
     assert!(out.contains("local-1") && out.contains("no jobs"), "{out}");
+    let mut watch = coordinator(&["status", "--watch", "--coordinator", &serving.1]);
+    let mut watch = watch.stdout(Stdio::piped()).spawn().unwrap();
+    BufReader::new(watch.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+    assert!(watch.wait().unwrap().success(), "it ends with its reader");
     let (code, _, err) = ask(&["cancel", "j9"]);
     assert_eq!(code, Some(2));
     assert!(err.contains("there is no job"), "{err}");
