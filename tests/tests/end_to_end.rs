@@ -107,7 +107,7 @@ fn build_ask_verify_damage() {
     bytes[middle] ^= 0x10;
     fs::write(two.join(&name), bytes).unwrap();
     let damaged = canju(&two, &["verify", "KCPKA"]);
-    assert_eq!(damaged.status.code(), Some(1));
+    assert_eq!(damaged.status.code(), Some(2));
     let told = String::from_utf8(damaged.stderr).unwrap();
     assert!(told.starts_with("error: the table KCPKA is damaged") && told.contains(".shard"), "{told}");
 }

@@ -26,8 +26,16 @@ struct Listed {
 pub(crate) fn run(arguments: &ListArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let prober = tables::open(&arguments.tables)?;
     let mut list = List { tables: Vec::new() };
+    // One bad manifest must not hide the other tables.
+    let mut bad = None;
     for table in prober.tables().endgames()? {
-        let manifest = prober.tables().manifest(&table)?;
+        let manifest = match prober.tables().manifest(&table) {
+            Ok(manifest) => manifest,
+            Err(error) => {
+                bad = bad.or(Some(error));
+                continue;
+            }
+        };
         list.tables.push(Listed {
             endgame: table.to_string(),
             rules: manifest.rules.name(),
@@ -38,12 +46,12 @@ pub(crate) fn run(arguments: &ListArguments, out: &mut dyn Write) -> anyhow::Res
     }
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string(&list)?)?;
-        return Ok(());
+        return bad.map_or(Ok(()), |error| Err(error.into()));
     }
     writeln!(out, "{:16}{:6}  {:12}{:>20}{:>18}", "endgame", "rules", "metrics", "positions", "bytes")?;
     for table in &list.tables {
         let (cells, bytes) = (grouped(table.cells), grouped(table.bytes));
         writeln!(out, "{:16}{:6}  {:12}{cells:>20}{bytes:>18}", table.endgame, table.rules, table.metrics.join(" "))?;
     }
-    Ok(())
+    bad.map_or(Ok(()), |error| Err(error.into()))
 }

@@ -5,12 +5,11 @@ use std::time::Instant;
 
 use canju_probe::{Options, Prober, Report};
 use canju_retro::TableName;
-use canju_table::TableError;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arguments::VerifyArguments;
+use crate::tables;
 use crate::words::{grouped, outcome};
-use crate::{failure, tables};
 
 /// Verifies each table; false where one is wrong.
 pub(crate) fn run(arguments: &VerifyArguments, out: &mut dyn Write) -> anyhow::Result<bool> {
@@ -31,14 +30,7 @@ fn verify(
     table: &TableName,
     out: &mut dyn Write,
 ) -> anyhow::Result<bool> {
-    let bytes = match prober.tables().verify_shards(table) {
-        // A damaged table is what was looked for, not a failure to look.
-        Err(error @ (TableError::Damaged { .. } | TableError::Manifest { .. })) => {
-            eprintln!("{}", failure::line(&error.into()));
-            return Ok(false);
-        }
-        checked => checked?,
-    };
+    let bytes = prober.tables().verify_shards(table)?;
     writeln!(out, "{table}: {} shards, {} bytes are what was written", bytes.shards, grouped(bytes.bytes))?;
     out.flush()?;
     let memory = arguments.memory.saturating_mul(1 << 20);

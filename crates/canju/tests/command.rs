@@ -161,7 +161,7 @@ fn damage_is_found_and_named() {
     let middle = flipped.len() * 3 / 4;
     flipped[middle] ^= 1;
     fs::write(&shard, &flipped).unwrap();
-    let line = fails(folder.path(), &["verify", "KRK"], 1);
+    let line = fails(folder.path(), &["verify", "KRK"], 2);
     assert!(line.contains("KRK is damaged") && line.contains("0000.shard"), "{line}");
     fs::write(&shard, &whole[..whole.len() / 2]).unwrap();
     assert!(fails(folder.path(), &["probe", KRK], 2).contains("0000.shard"));
@@ -183,7 +183,7 @@ fn a_shard_of_another_metric_is_found_out() {
     let table = folder.path().join("tables/plain/KCKC");
     let (from, to) = (table.join("wdl/0000.shard"), table.join("dtc/0000.shard"));
     fs::copy(from, to).unwrap();
-    assert!(fails(folder.path(), &["verify", "KCKC"], 1).contains("KCKC"));
+    assert!(fails(folder.path(), &["verify", "KCKC"], 2).contains("KCKC"));
 }
 
 #[test]

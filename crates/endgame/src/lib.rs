@@ -25,6 +25,7 @@
 mod attackers;
 mod captures;
 mod codes;
+mod descent;
 mod fortress;
 mod game;
 mod geometry;

@@ -233,11 +233,11 @@ impl Part for XiangqiPart {
         }
         let captures = Captures::new(&self.index)?;
         let cache = SlabCache::new(self.tables.clone(), self.metric, CACHE_BYTES);
-        let (index, metric) = (&self.index, self.metric);
+        let index = &self.index;
         let slices: Vec<_> = self
             .slices
             .par_iter()
-            .map(|&slice| captures.slice(index, slice as usize, metric, &cache))
+            .map(|&slice| captures.slice(index, slice as usize, &cache))
             .collect::<Result<_, _>>()?;
         for ((&slice, own), captured) in self.slices.iter().zip(&mut self.own).zip(slices) {
             for side in Side::BOTH {

@@ -59,7 +59,8 @@ impl SliceCodes {
 
 /// Neighbouring cells of one slice as a finished table yields them; never more than 256 codes.
 ///
-/// Every index in `cells` is below the length of `palette`; whoever makes a block checks that.
+/// Every index in `cells` is below the length of `palette`, and a block ends with a row of the table's
+/// [`Shape`](crate::Shape); whoever makes a block sees to that.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
     /// The first cell's number within the slice.

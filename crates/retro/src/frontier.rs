@@ -97,12 +97,6 @@ impl Frontier {
         self.words.iter().copied().zip(self.bits.iter().copied())
     }
 
-    /// Forgets the words but keeps the memory.
-    pub fn clear(&mut self) {
-        self.words.clear();
-        self.bits.clear();
-    }
-
     /// Bytes of memory held.
     #[must_use]
     pub fn memory(&self) -> usize {

@@ -262,7 +262,7 @@ pub trait Part: Send + Sync {
     /// Counts over the own slices, symmetric positions counted apart.
     ///
     /// # Errors
-    /// [`GameError::OutOfTurn`] before the first step.
+    /// [`GameError::Frontier`] when the part's own log is damaged.
     fn statistics(&self) -> Result<Statistics, GameError>;
 
     /// Bytes of memory that the part holds now, sets, logs and frontiers together.

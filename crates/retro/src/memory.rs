@@ -9,7 +9,14 @@ type Key = (TableName, Metric, Side, u32);
 
 /// Finished tables held in memory.
 #[derive(Debug, Default)]
-pub struct MemoryTables(RwLock<HashMap<Key, SliceCodes>>);
+pub struct MemoryTables(RwLock<HashMap<Key, Held>>);
+
+/// Cells, and how many of them make a row.
+#[derive(Debug)]
+struct Held {
+    codes: SliceCodes,
+    row: usize,
+}
 
 /// Why a table in memory could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -28,15 +35,16 @@ impl MemoryTables {
     /// # Errors
     /// As [`crate::Part::codes`].
     pub fn insert(&self, game: &dyn Game, table: &TableName, metric: Metric, solved: &Solved) -> Result<(), GameError> {
-        let slices = game.shape(table)?.slices.len() as u32;
-        for slice in 0..slices {
+        let shape = game.shape(table)?;
+        let row = shape.row as usize;
+        for slice in 0..shape.slices.len() as u32 {
             for side in Side::BOTH {
                 for metric in [metric, Metric::Wdl] {
-                    let codes = solved.part.codes(slice, side, metric)?;
+                    let held = Held { codes: solved.part.codes(slice, side, metric)?, row };
                     self.0
                         .write()
                         .unwrap_or_else(PoisonError::into_inner)
-                        .insert((table.clone(), metric, side, slice), codes);
+                        .insert((table.clone(), metric, side, slice), held);
                 }
             }
         }
@@ -46,7 +54,11 @@ impl MemoryTables {
     /// The cells of a slice, if they are here.
     #[must_use]
     pub fn slice(&self, table: &TableName, metric: Metric, side: Side, slice: u32) -> Option<SliceCodes> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(&(table.clone(), metric, side, slice)).cloned()
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&(table.clone(), metric, side, slice))
+            .map(|held| held.codes.clone())
     }
 }
 
@@ -62,16 +74,19 @@ impl Tables for MemoryTables {
         let tables = self.0.read().unwrap_or_else(PoisonError::into_inner);
         match tables.get(&(table.clone(), metric, side, slice)) {
             None => Err(GameError::Tables { table: table.clone(), metric, source: Box::new(NotInMemory) }),
-            Some(SliceCodes::Narrow { palette, cells }) => {
+            Some(Held { codes: SliceCodes::Narrow { palette, cells }, .. }) => {
                 sink(Block { first: 0, palette, cells });
                 Ok(())
             }
-            Some(SliceCodes::Wide { palette, cells }) => {
-                // 256 cells have at most 256 codes: each such piece gets a palette of its own.
-                for (i, chunk) in cells.chunks(256).enumerate() {
+            Some(Held { codes: SliceCodes::Wide { palette, cells }, row }) => {
+                // So many cells have at most 256 codes: each such piece, of whole rows, gets a palette of its own.
+                let most = 256 / row.max(&1) * row;
+                let mut first = 0;
+                for chunk in cells.chunks(most.clamp(1, 256)) {
                     let codes: Vec<_> = chunk.iter().map(|&c| palette[usize::from(c)]).collect();
                     let indices: Vec<u8> = (0..chunk.len()).map(|i| i as u8).collect();
-                    sink(Block { first: i as u32 * 256, palette: &codes, cells: &indices });
+                    sink(Block { first, palette: &codes, cells: &indices });
+                    first += chunk.len() as u32;
                 }
                 Ok(())
             }
