@@ -7,8 +7,9 @@ use canju_retro::{Game, Metric, Rules, TableName};
 use crate::assign::share_out;
 use crate::{ClusterError, bytes_in_words};
 
-/// Bytes a position that the log of frontiers takes in memory, in 1/1000. Measured: 0.08 for large tables.
-const LOG_PER_MILLE: u64 = 100;
+/// Bytes a position that is in memory beside the sets, in 1/1000: logs, captures, frontiers and shards in the making.
+/// Measured: 0.22 for KABCPKAABB.
+const BESIDE_SETS_PER_MILLE: u64 = 220;
 
 /// One table of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl TablePlan {
     /// Bytes of memory that a part of so many cells is expected to take.
     #[must_use]
     pub fn memory(&self, cells: u64) -> u64 {
-        let all = u128::from(self.set_bytes) + u128::from(self.positions) * u128::from(LOG_PER_MILLE) / 1000;
+        let all = u128::from(self.set_bytes) + u128::from(self.positions) * u128::from(BESIDE_SETS_PER_MILLE) / 1000;
         (all * u128::from(cells) / u128::from(self.cells().max(1))) as u64
     }
 
@@ -55,17 +56,17 @@ impl TablePlan {
     /// Bytes that the shards to build are expected to take.
     #[must_use]
     pub fn stored_bytes(&self) -> u64 {
-        // Bytes a position, in 1/1000, as measured for tables of up to five men.
+        // Bytes a position, in 1/1000, as measured for KABCPKAABB and what it leads to.
         let mut per_mille = 0;
         for metric in &self.build {
             per_mille += match metric {
                 Metric::Wdl => 0,
-                Metric::Dtm => 60,
-                Metric::Dtc => 50,
+                Metric::Dtm => 95,
+                Metric::Dtc => 70,
             };
         }
         if !self.build.is_empty() && !self.present.contains(&Metric::Wdl) {
-            per_mille += 10;
+            per_mille += 12;
         }
         (u128::from(self.positions) * per_mille / 1000) as u64
     }
