@@ -11,8 +11,17 @@ use crate::arguments::VerifyArguments;
 use crate::tables;
 use crate::words::{grouped, outcome};
 
+/// More threads than this only get in each other's way.
+const MOST_THREADS: usize = 256;
+
 /// Verifies each table; false where one is wrong.
 pub(crate) fn run(arguments: &VerifyArguments, out: &mut dyn Write) -> anyhow::Result<bool> {
+    if arguments.sample == Some(0) {
+        anyhow::bail!("--sample 0 would check nothing: give a number of cells, or leave it out to check all");
+    }
+    if arguments.threads > MOST_THREADS {
+        anyhow::bail!("--threads {} is too many: give at most {MOST_THREADS}", arguments.threads);
+    }
     let names = arguments.names.iter().filter(|name| !name.is_empty());
     let tables = names.map(|name| Ok(tables::endgame(name)?.table)).collect::<anyhow::Result<Vec<_>>>()?;
     let prober = tables::open(&arguments.tables)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use canju_retro::{Game, GameError, Metric, Rules, Shape, TableName};
 use canju_store::{ETag, Store, StoreError};
-use canju_table::{BuildStatistics, Manifest, MetricEntry, ShardInfo, SmallerTable, manifest_key};
+use canju_table::{BuildStatistics, Manifest, MetricEntry, ShardInfo, SmallerTable, TableError, manifest_key};
 
 use crate::bucket::key;
 use crate::{Bucket, ClusterError, Commit, SolvedMetric, wire};
@@ -26,7 +26,8 @@ pub(crate) async fn read_manifest(
     let name = manifest_key(rules, table);
     match store.get(&key(&name)?).await {
         Ok(object) => {
-            let manifest = Manifest::parse(&name, &object.bytes).map_err(|e| ClusterError::Table(Box::new(e)))?;
+            let manifest = Manifest::parse(&name, &object.bytes)
+                .map_err(|error| ClusterError::Table(Box::new(TableError::Manifest { table: table.clone(), error })))?;
             Ok(Some((manifest, object.etag)))
         }
         Err(StoreError::NotFound { .. }) => Ok(None),

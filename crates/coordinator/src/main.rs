@@ -20,7 +20,10 @@ use clap::Parser;
 use crate::arguments::{Arguments, Command};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return misused(&error),
+    };
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if has_read_enough(&error) => ExitCode::SUCCESS,
@@ -29,6 +32,20 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Help goes to stdout; a command line that cannot be understood is one line on stderr, like every other error.
+fn misused(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.to_string();
+    let told: Vec<&str> = text.split("Usage:").next().unwrap_or_default().split_whitespace().collect();
+    let told = told.join(" ").replace(" For more information, try '--help'.", "");
+    let told = if told.starts_with("error:") { told } else { "error: no command".to_owned() };
+    let _ = writeln!(std::io::stderr(), "{told}; see `coordinator --help`");
+    ExitCode::from(2)
 }
 
 fn run(arguments: Arguments) -> Result<()> {

@@ -50,7 +50,7 @@ pub enum StoreError {
     },
     /// No room: nothing was changed. A user must make room.
     #[error(
-        "no room left for {what} in {place}: free some space or choose another folder, then start again; nothing was changed"
+        "no room left in {place} {what}: free some space or choose another folder, then start again; nothing is half written"
     )]
     Full {
         /// What was to be written.

@@ -10,8 +10,9 @@ use canju_retro::{Cell, GameError, Metric, TableName};
 pub enum TableError {
     /// The table, or the metric of it, is not there.
     #[error(
-        "there is no table {table}{} in {place}: build it with `coordinator start --build {table}`, or get it with `fetch get {table}`",
-        .metric.map(|m| format!(" ({m})")).unwrap_or_default()
+        "there is no table {table}{} in {place}: build it with `coordinator start --build {table}{}`",
+        .metric.map(|m| format!(" ({m})")).unwrap_or_default(),
+        .metric.filter(|m| *m != Metric::Wdl).map(|m| format!(" --metric {m}")).unwrap_or_default()
     )]
     Missing {
         /// Which table.
@@ -22,7 +23,9 @@ pub enum TableError {
         place: String,
     },
     /// A file of the table is not what was written.
-    #[error("the table {table} is damaged; get it again with `fetch get {table}`, or build it again")]
+    #[error(
+        "the table {table} is damaged; delete its folder {table} and build it again with `coordinator start --build {table}`"
+    )]
     Damaged {
         /// Which table.
         table: TableName,
@@ -31,7 +34,9 @@ pub enum TableError {
         damage: Damage,
     },
     /// The table's manifest cannot be used.
-    #[error("the table {table} has no usable manifest; get it again with `fetch get {table}`, or build it again")]
+    #[error(
+        "the table {table} has no usable manifest; delete its folder {table} and build it again with `coordinator start --build {table}`"
+    )]
     Manifest {
         /// Which table.
         table: TableName,

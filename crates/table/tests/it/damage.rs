@@ -70,7 +70,7 @@ fn damage_is_named_by_block_and_byte() {
         damage.to_string(),
         format!("the shard, block {block}, byte {}: the block does not match its checksum", damage.offset)
     );
-    assert!(error.to_string().contains("fetch get KCPKA"), "{error}");
+    assert!(error.to_string().contains("--build KCPKA"), "{error}");
 }
 
 #[test]
