@@ -3,7 +3,7 @@
 use canju_xiangqi::{Color, Material, Role, role_mask, role_squares};
 
 use crate::geometry::members;
-use crate::word::{OFF_BOARD, crossed};
+use crate::word::{OFF_BOARD, crossed, mirror_square};
 
 /// The roles of attackers in the order in which their digits stand.
 pub(crate) const ATTACKERS: [Role; 4] = [Role::Chariot, Role::Horse, Role::Cannon, Role::Soldier];
@@ -252,7 +252,7 @@ impl Attackers {
             Self { axis, cells, copies, groups, men, squares, occupied, mirror: Vec::new(), combinations: all };
         attackers.mirror = (0..len)
             .map(|config| {
-                let mirrored = attackers.squares[config].map(|s| s / 9 * 9 + 8 - s % 9);
+                let mirrored = attackers.squares[config].map(mirror_square);
                 attackers.find(&mirrored).unwrap_or_default()
             })
             .collect();

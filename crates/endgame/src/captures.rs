@@ -12,6 +12,7 @@ use crate::geometry::{Geometry, members};
 use crate::index::Index;
 use crate::legality::{color, legal_words};
 use crate::slab::{Effect, Slab, SlabCache, Slabs};
+use crate::word;
 
 /// A fortress piece that the bit-axis piece can capture, for one pair of placements: what is the same in all words.
 struct FortTake {
@@ -182,14 +183,11 @@ impl WordWork<'_> {
             let theirs = &self.index.forts[enemy.index()].placements[placements[enemy.index()]];
             let victims = if descent.captured.role == Role::Advisor { theirs.advisors } else { theirs.elephants };
             for victim in members(victims) {
-                let there = descent.placement(enemy, placements[enemy.index()], victim as u8);
-                let mine = descent.placement(own, placements[own.index()], ANY);
-                let (Some(there), Some(mine)) = (there, mine) else { continue };
-                let (mut a, mut b) =
-                    if (mover == Side::First) != descent.swapped { (mine, there) } else { (there, mine) };
-                let spot = descent.placed(&mut a, &mut b);
+                let Some([red, black]) = descent.fortresses(own, placements, victim as u8) else { continue };
+                let (mut first, mut second) = if descent.swapped { (black, red) } else { (red, black) };
+                let spot = descent.placed(&mut first, &mut second);
                 let square = descent.turn_square(victim as u8);
-                let square = if spot.mirrored { square / 9 * 9 + 8 - square % 9 } else { square };
+                let square = if spot.mirrored { word::mirror_square(square) } else { square };
                 let Ok(place) = descent.index.axis_squares().binary_search(&square) else { continue };
                 let slab = self.slabs.get(number, &descent.index, spot.slice, descent.side(mover))?.clone();
                 let (start, mirrored) = (spot.word, spot.mirrored);
@@ -305,14 +303,8 @@ impl WordWork<'_> {
         effects: &mut WordEffects,
     ) -> Result<(), GameError> {
         let own = color(case.mover);
-        let enemy = own.opposite();
         let occupied = self.occupied(placements, config);
-        let mut forts = [0; 2];
-        let there = case.descent.placement(enemy, placements[enemy.index()], victim as u8);
-        let mine = case.descent.placement(own, placements[own.index()], ANY);
-        let (Some(there), Some(mine)) = (there, mine) else { return Ok(()) };
-        forts[enemy.index()] = there;
-        forts[own.index()] = mine;
+        let Some(mut forts) = case.descent.fortresses(own, placements, victim as u8) else { return Ok(()) };
         // The bit-axis piece captures: every cell from which it can leads to one and the same cell.
         // (Captures of fortress pieces are worked out beforehand where the bit axis stays.)
         let done = case.descent.configs.len() == self.index.attackers.len();
@@ -356,7 +348,6 @@ impl WordWork<'_> {
         cells: u128,
         effects: &mut WordEffects,
     ) -> Result<(), GameError> {
-        let descent = case.descent;
         let whole = self.index.attackers.axis.is_none() || case.slots[MOST_FIXED] == Some(Slot::Axis);
         if !whole {
             for square in members(cells) {
@@ -368,6 +359,19 @@ impl WordWork<'_> {
             return Ok(());
         }
         let squares = self.squares(case, config, moved, to, 0);
+        self.row(case, forts, &squares, cells, effects)
+    }
+
+    /// The effects of captures that lead from the cells of a word to those of one word of the smaller table.
+    fn row(
+        &mut self,
+        case: &Case<'_>,
+        forts: [usize; 2],
+        squares: &Squares,
+        cells: u128,
+        effects: &mut WordEffects,
+    ) -> Result<(), GameError> {
+        let descent = case.descent;
         let Some(spot) = descent.spot(forts, &squares.men) else { return Ok(()) };
         let slab = self.slabs.get(case.number, &descent.index, spot.slice, descent.side(case.mover))?;
         let wanted = descent.turn_word(cells, spot.mirrored);
@@ -383,7 +387,7 @@ impl WordWork<'_> {
         let Some(spot) = descent.spot(forts, &squares.men) else { return Ok(None) };
         let off_board = descent.index.attackers.axis.is_none();
         let axis = squares.axis;
-        let axis = if spot.mirrored && !off_board { axis / 9 * 9 + 8 - axis % 9 } else { axis };
+        let axis = if spot.mirrored && !off_board { word::mirror_square(axis) } else { axis };
         let Ok(place) = descent.index.axis_squares().binary_search(&axis) else { return Ok(None) };
         let slab = self.slabs.get(case.number, &descent.index, spot.slice, descent.side(case.mover))?;
         Ok(slab.cell(spot.word, place, axis))
@@ -399,14 +403,8 @@ impl WordWork<'_> {
         effects: &mut WordEffects,
     ) -> Result<(), GameError> {
         let own = color(case.mover);
-        let enemy = own.opposite();
         let occupied = self.occupied(placements, config);
-        let mut forts = [0; 2];
-        let there = case.descent.placement(enemy, placements[enemy.index()], ANY);
-        let mine = case.descent.placement(own, placements[own.index()], ANY);
-        let (Some(there), Some(mine)) = (there, mine) else { return Ok(()) };
-        forts[enemy.index()] = there;
-        forts[own.index()] = mine;
+        let Some(mut forts) = case.descent.fortresses(own, placements, ANY) else { return Ok(()) };
         let index = self.index;
         for (i, man) in index.attackers.men.iter().enumerate().filter(|(_, m)| m.color == own) {
             let from = usize::from(self.index.attackers.squares[config][man.at]);
@@ -417,13 +415,7 @@ impl WordWork<'_> {
             if case.slots[i] == Some(Slot::Axis) {
                 // The capturer is the smaller table's bit axis: it stands where the captured piece stood.
                 let squares = self.squares(case, config, None, 0, 0);
-                let Some(spot) = case.descent.spot(forts, &squares.men) else { continue };
-                let slab =
-                    self.slabs.get(case.number, &case.descent.index, spot.slice, case.descent.side(case.mover))?;
-                let wanted = case.descent.turn_word(cells, spot.mirrored);
-                slab.row(&case.descent.index, spot.word, wanted, |effect, set| {
-                    effects.add(effect, case.descent.turn_word(set, spot.mirrored));
-                });
+                self.row(case, forts, &squares, cells, effects)?;
                 continue;
             }
             for victim in members(cells) {

@@ -58,7 +58,7 @@ impl Descent {
             let find = |p: &Placement, without: u128| {
                 let (king, advisors, elephants) = (p.king, p.advisors & !without, p.elephants & !without);
                 if swapped {
-                    there.find(81 - king / 9 * 9 + king % 9, word::flip(advisors), word::flip(elephants))
+                    there.find(word::flip_square(king), word::flip(advisors), word::flip(elephants))
                 } else {
                     there.find(king, advisors, elephants)
                 }
@@ -126,6 +126,16 @@ impl Descent {
         slots
     }
 
+    /// The smaller table's numbers of both sides' placements, by colour of the larger table, after `own` captured on
+    /// `victim` without moving a piece of its fortress.
+    pub fn fortresses(&self, own: Color, placements: [usize; 2], victim: u8) -> Option<[usize; 2]> {
+        let mut forts = [0; 2];
+        forts[own.index()] = self.placement(own, placements[own.index()], ANY)?;
+        let enemy = own.opposite();
+        forts[enemy.index()] = self.placement(enemy, placements[enemy.index()], victim)?;
+        Some(forts)
+    }
+
     pub fn placement(&self, color: Color, placement: usize, victim: u8) -> Option<usize> {
         self.forts[color.index()][placement]
             .iter()
@@ -156,7 +166,7 @@ impl Descent {
     }
 
     pub fn turn_square(&self, s: u8) -> u8 {
-        if self.swapped { 81 - s / 9 * 9 + s % 9 } else { s }
+        if self.swapped { word::flip_square(s) } else { s }
     }
 
     /// Words between the two tables, either way.

@@ -187,7 +187,7 @@ impl Index {
         };
         let (mut first, mut second) = (fort(Color::Red)?, fort(Color::Black)?);
         let mirrored = self.forts[0].canonical(first).1;
-        let turn = |s: u8| if mirrored { s / 9 * 9 + 8 - s % 9 } else { s };
+        let turn = |s: u8| if mirrored { word::mirror_square(s) } else { s };
         if mirrored {
             (first, second) = (self.forts[0].mirror(first), self.forts[1].mirror(second));
         }

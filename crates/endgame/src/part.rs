@@ -93,11 +93,6 @@ impl XiangqiPart {
         self.slices.binary_search(&slice).map_err(|_| GameError::OutOfTurn(format!("slice {slice} is not owned here")))
     }
 
-    fn code(&self, ply: u16) -> Code {
-        let distance = Distance::plies(ply);
-        Code::from(if ply % 2 == 1 { Outcome::Win(distance) } else { Outcome::Loss(distance) })
-    }
-
     /// Labels cells that have a move to a cell that the enemy has just lost, and those that win by a capture now.
     fn label_wins(&mut self, ply: u16, side: Side) -> Result<Vec<Frontier>, GameError> {
         let (index, readers, frontiers) = (&*self.index, &self.readers, &self.frontiers[side.other().index()]);
@@ -257,7 +252,8 @@ impl Part for XiangqiPart {
         if self.next != Some(ply) {
             return Err(GameError::OutOfTurn(format!("ply {ply}, when {:?} is next", self.next)));
         }
-        let code = self.code(ply);
+        let distance = Distance::plies(ply);
+        let code = Code::from(if ply % 2 == 1 { Outcome::Win(distance) } else { Outcome::Loss(distance) });
         let mut counts = StepCounts::default();
         let mut found: [HashMap<u32, Frontier>; 2] = Default::default();
         for side in Side::BOTH {

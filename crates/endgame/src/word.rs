@@ -49,6 +49,16 @@ pub(crate) fn flip(w: u128) -> u128 {
     swap(0, 81) | swap(1, 63) | swap(2, 45) | swap(3, 27) | swap(4, 9) | w & OFF_BOARD
 }
 
+/// The square's mirror image.
+pub(crate) const fn mirror_square(s: u8) -> u8 {
+    s / 9 * 9 + 8 - s % 9
+}
+
+/// The square seen from the other side.
+pub(crate) const fn flip_square(s: u8) -> u8 {
+    81 - s / 9 * 9 + s % 9
+}
+
 /// The cells from which the bit-axis piece has a quiet move into `set`, for fixed other pieces on `occupied`.
 ///
 /// `set` must hold no cell on an occupied square; the result may (the caller masks with possible cells).
@@ -186,6 +196,10 @@ mod tests {
             prop_assert_eq!(mirror(w), mirrored);
             prop_assert_eq!(flip(w), flipped);
             prop_assert_eq!(mirror(mirror(w)), w);
+            for s in Square::all() {
+                prop_assert_eq!(usize::from(mirror_square(s.index() as u8)), s.mirror().index());
+                prop_assert_eq!(usize::from(flip_square(s.index() as u8)), s.flip().index());
+            }
         }
     }
 }
