@@ -1,17 +1,14 @@
 //! What clients do with a coordinator.
 
-use std::time::Duration;
-
-use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Status, Streaming};
 
 use crate::wire::jobs_client::JobsClient;
-use crate::{ClusterError, wire};
+use crate::{ClusterError, Network, Route, wire};
 
 /// A connection to a coordinator.
 #[derive(Clone, Debug)]
 pub struct Client {
-    jobs: JobsClient<Channel>,
+    jobs: JobsClient<Route>,
     url: String,
 }
 
@@ -21,14 +18,16 @@ impl Client {
     /// # Errors
     /// [`ClusterError::Unreachable`] when nobody answers there, [`ClusterError::Refused`] for what is no URL.
     pub async fn connect(url: &str) -> Result<Self, ClusterError> {
-        let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|_| {
-            ClusterError::Refused(format!("{url:?} is no URL of a coordinator: write http://HOST:PORT"))
-        })?;
-        let endpoint = endpoint.connect_timeout(Duration::from_secs(5)).tcp_nodelay(true);
-        match endpoint.connect().await {
-            Ok(channel) => Ok(Self { jobs: JobsClient::new(channel), url: url.to_owned() }),
-            Err(e) => Err(unreachable(url, Box::new(e))),
-        }
+        Self::connect_over(&Network::default(), url).await
+    }
+
+    /// Connects to a coordinator over this network.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    pub async fn connect_over(network: &Network, url: &str) -> Result<Self, ClusterError> {
+        let channel = network.connect("the coordinator", url).await?;
+        Ok(Self { jobs: JobsClient::new(channel), url: url.to_owned() })
     }
 
     fn error(&self, status: Status) -> ClusterError {

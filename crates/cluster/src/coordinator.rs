@@ -7,18 +7,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use canju_retro::Game;
-use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
 use tonic::Status;
-use tonic::transport::Server;
 
 use crate::commit::commit;
-use crate::listen::incoming;
 use crate::usage::usage;
 use crate::wire::command::Kind as Tell;
 use crate::wire::jobs_server::JobsServer;
 use crate::wire::membership_server::MembershipServer;
-use crate::{Action, Bucket, Buckets, ClusterError, Conductor, MemberId, Settings, listen, wire};
+use crate::{Action, Bucket, Buckets, ClusterError, Conductor, Listener, MemberId, Network, Settings, wire};
 
 /// How a coordinator is set up.
 #[derive(Clone, Debug)]
@@ -27,6 +24,8 @@ pub struct CoordinatorSettings {
     pub listen: SocketAddr,
     /// Allows listening where other machines can reach it.
     pub insecure_network: bool,
+    /// How it is reached.
+    pub network: Network,
     /// The store, as its workers open it.
     pub store: String,
     /// The version of the game's index, for the manifests.
@@ -60,8 +59,7 @@ pub(crate) struct Office {
 /// A coordinator that listens.
 pub struct Coordinator {
     office: Arc<Office>,
-    listener: TcpListener,
-    address: SocketAddr,
+    listener: Listener,
 }
 
 impl Coordinator {
@@ -74,10 +72,7 @@ impl Coordinator {
         buckets: &dyn Buckets,
         settings: CoordinatorSettings,
     ) -> Result<Self, ClusterError> {
-        let listener = listen(settings.listen, settings.insecure_network).await?;
-        let address = listener.local_addr();
-        let address =
-            address.map_err(|source| ClusterError::Listen { address: settings.listen.to_string(), source })?;
+        let listener = settings.network.listen(settings.listen, settings.insecure_network).await?;
         let bucket = buckets.open(&settings.store).await?;
         let identity = bucket.identity(fastrand::u64(..)).await?;
         bucket.check(&identity, "coordinator").await?;
@@ -93,13 +88,13 @@ impl Coordinator {
             lines: Mutex::default(),
             started: Instant::now(),
         };
-        Ok(Self { office: Arc::new(office), listener, address })
+        Ok(Self { office: Arc::new(office), listener })
     }
 
     /// The URL at which workers and clients reach it, from this machine.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.office.settings.network.url(self.listener.address())
     }
 
     /// Serves until `shutdown`.
@@ -107,14 +102,17 @@ impl Coordinator {
     /// # Errors
     /// [`ClusterError::Listen`] when the server ends by itself.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ClusterError> {
-        let Self { office, listener, address } = self;
+        let Self { office, listener } = self;
+        let address = listener.address();
         tracing::info!(%address, store = %office.bucket.store.place(), "coordinator listens");
         let (stop, stopped) = oneshot::channel::<()>();
-        let server = Server::builder()
-            .http2_keepalive_interval(Some(Duration::from_secs(10)))
+        let server = office
+            .settings
+            .network
+            .server()?
             .add_service(MembershipServer::from_arc(Arc::clone(&office)))
             .add_service(JobsServer::from_arc(Arc::clone(&office)))
-            .serve_with_incoming_shutdown(incoming(listener), async {
+            .serve_with_incoming_shutdown(listener.incoming(), async {
                 let _ = stopped.await;
             });
         let mut server = tokio::spawn(server);

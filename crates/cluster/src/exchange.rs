@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::chunk::{Letter, MAX_WIRE};
 use crate::inbox::{Accepted, Inbox, Refusal};
 use crate::wire::exchange_client::ExchangeClient;
 use crate::wire::exchange_server::{Exchange, ExchangeServer};
-use crate::{ClusterError, MemberId, wire};
+use crate::{ClusterError, MemberId, Network, Route, wire};
 
 /// How often a message is sent before the part fails: by then the coordinator has seen whether the peer lives.
 const ATTEMPTS: u32 = 8;
@@ -103,9 +102,18 @@ impl From<Refusal> for Status {
 
 /// Sends messages to other workers, over one connection to each.
 #[derive(Clone, Debug, Default)]
-pub struct Post(Arc<Mutex<HashMap<String, Channel>>>);
+pub struct Post {
+    network: Network,
+    channels: Arc<Mutex<HashMap<String, Route>>>,
+}
 
 impl Post {
+    /// A post without connections yet.
+    #[must_use]
+    pub fn new(network: Network) -> Self {
+        Self { network, channels: Arc::default() }
+    }
+
     /// Sends a message until all of it is acknowledged. Returns its chunks.
     ///
     /// # Errors
@@ -141,14 +149,12 @@ impl Post {
         Err(ClusterError::CalledOff)
     }
 
-    fn channel(&self, address: &str) -> Result<Channel, ClusterError> {
-        let mut channels = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn channel(&self, address: &str) -> Result<Route, ClusterError> {
+        let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(channel) = channels.get(address) {
             return Ok(channel.clone());
         }
-        let endpoint = Endpoint::from_shared(address.to_owned())
-            .map_err(|_| ClusterError::Protocol(format!("{address:?} is no address of a worker")))?;
-        let channel = endpoint.connect_timeout(Duration::from_secs(5)).tcp_nodelay(true).connect_lazy();
+        let channel = self.network.connect_lazy("another worker", address)?;
         if channels.len() >= CONNECTIONS {
             // Most of them lead to workers that are gone; the others are made again when they are needed.
             channels.clear();

@@ -10,7 +10,6 @@ use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
-use tonic::transport::Endpoint;
 
 use crate::assignment::Assignment;
 use crate::bench::{Bench, Order, Reports};
@@ -18,7 +17,7 @@ use crate::usage::usage;
 use crate::wire::membership_client::MembershipClient;
 use crate::wire::{command::Kind as Told, report::Kind as Say};
 use crate::worker::Site;
-use crate::{ClusterError, MemberId, Task, VERSION, causes, wire};
+use crate::{ClusterError, MemberId, Task, VERSION, wire};
 
 /// Reports that may wait for the network.
 const LINE: usize = 256;
@@ -76,12 +75,11 @@ impl Session {
 
     async fn join(site: &Site) -> Result<Self, End> {
         let url = &site.settings.coordinator;
-        let endpoint = Endpoint::from_shared(url.clone()).map_err(|_| {
-            End::Final(ClusterError::Refused(format!("{url:?} is no URL of a coordinator: write http://HOST:PORT")))
-        })?;
-        let endpoint = endpoint.connect_timeout(Duration::from_secs(5)).tcp_nodelay(true);
-        let endpoint = endpoint.http2_keep_alive_interval(Duration::from_secs(10)).keep_alive_while_idle(true);
-        let channel = endpoint.connect().await.map_err(|e| lost(causes(&e)))?;
+        let channel = match site.settings.network.connect("the coordinator", url).await {
+            Ok(channel) => channel,
+            Err(error @ ClusterError::Refused(_)) => return Err(End::Final(error)),
+            Err(error) => return Err(lost(error.line())),
+        };
         let (line, reports) = mpsc::channel(LINE);
         let hello = wire::Hello {
             name: site.settings.name.clone(),

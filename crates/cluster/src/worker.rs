@@ -6,13 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use canju_retro::Game;
-use tokio::net::TcpListener;
-use tonic::transport::{Endpoint, Server};
+use tonic::transport::Endpoint;
 
 use crate::exchange::{Inboxes, Post};
-use crate::listen::incoming;
 use crate::session::{End, Session};
-use crate::{Buckets, ClusterError, Pool, listen, url_of};
+use crate::{Buckets, ClusterError, Listener, Network, Pool, url_of};
 
 /// How a worker is set up.
 #[derive(Clone, Debug)]
@@ -27,6 +25,8 @@ pub struct WorkerSettings {
     pub advertise: Option<String>,
     /// Allows listening where other machines can reach it.
     pub insecure_network: bool,
+    /// How it reaches others and is reached.
+    pub network: Network,
     /// Bytes that its parts may take; 0 for no bound.
     pub memory: u64,
     /// Threads that compute.
@@ -68,14 +68,14 @@ pub(crate) struct Site {
 /// A worker that listens and is ready to attend its coordinator.
 pub struct Worker {
     site: Site,
-    listener: TcpListener,
+    listener: Listener,
 }
 
 impl Worker {
     /// Starts listening and starts the threads.
     ///
     /// # Errors
-    /// As [`listen`] and [`Pool::new`]; [`ClusterError::Refused`] for an advertised address that is none.
+    /// As [`Network::listen`] and [`Pool::new`]; [`ClusterError::Refused`] for an advertised address that is none.
     pub async fn bind(
         game: Arc<dyn Game>,
         buckets: Arc<dyn Buckets>,
@@ -83,9 +83,8 @@ impl Worker {
     ) -> Result<Self, ClusterError> {
         let advertised = settings.advertise.as_deref().map(advertised).transpose()?;
         let pool = Pool::new(settings.threads, &settings.name)?;
-        let listener = listen(settings.listen, settings.insecure_network).await?;
-        let local = listener.local_addr();
-        let local = local.map_err(|source| ClusterError::Listen { address: settings.listen.to_string(), source })?;
+        let listener = settings.network.listen(settings.listen, settings.insecure_network).await?;
+        let local = listener.address();
         let address = match advertised {
             Some(address) => address,
             None if local.ip().is_unspecified() => {
@@ -94,9 +93,9 @@ impl Worker {
                     local.port()
                 )));
             }
-            None => format!("http://{local}"),
+            None => settings.network.url(local),
         };
-        let (inboxes, post) = (Inboxes::default(), Post::default());
+        let (inboxes, post) = (Inboxes::default(), Post::new(settings.network.clone()));
         Ok(Self { site: Site { game, buckets, settings, pool, inboxes, post, address }, listener })
     }
 
@@ -113,11 +112,14 @@ impl Worker {
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ClusterError> {
         let Self { site, listener } = self;
         let address = site.address.clone();
-        let server = Server::builder()
+        let server = site
+            .settings
+            .network
+            .server()?
             .initial_stream_window_size(2 << 20)
             .initial_connection_window_size(8 << 20)
             .add_service(site.inboxes.service())
-            .serve_with_incoming(incoming(listener));
+            .serve_with_incoming(listener.incoming());
         let mut server = pin!(server);
         let mut shutdown = pin!(shutdown);
         let mut wait = site.settings.retry;

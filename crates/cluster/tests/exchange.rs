@@ -11,7 +11,6 @@ use canju_cluster::*;
 use canju_retro::{Metric, TableName};
 use tonic::Code;
 use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
 
 const ME: MemberId = MemberId(2);
 const PEER: MemberId = MemberId(1);
@@ -125,10 +124,10 @@ struct Served {
 async fn serve(inbox: Inbox) -> Served {
     let inboxes = Inboxes::default();
     let posted = inboxes.put_up(7, inbox);
-    let listener = listen(([127, 0, 0, 1], 0).into(), false).await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
+    let listener = Network::default().listen(([127, 0, 0, 1], 0).into(), false).await.unwrap();
+    let url = format!("http://{}", listener.address());
     let server = Server::builder().add_service(inboxes.service());
-    tokio::spawn(server.serve_with_incoming(TcpIncoming::from(listener)));
+    tokio::spawn(server.serve_with_incoming(listener.incoming()));
     Served { url, posted }
 }
 
@@ -169,8 +168,8 @@ async fn the_service_refuses_with_the_reason() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reader_that_comes_late_is_reached() {
-    let listener = listen(([127, 0, 0, 1], 0).into(), false).await.unwrap();
-    let address = listener.local_addr().unwrap();
+    let listener = Network::default().listen(([127, 0, 0, 1], 0).into(), false).await.unwrap();
+    let address = listener.address();
     drop(listener);
     let sending = tokio::spawn(async move {
         let post = Post::default();
@@ -179,8 +178,8 @@ async fn a_reader_that_comes_late_is_reached() {
     tokio::time::sleep(Duration::from_millis(150)).await;
     let inboxes = Inboxes::default();
     let posted = inboxes.put_up(7, inbox());
-    let listener = listen(address, false).await.unwrap();
-    tokio::spawn(Server::builder().add_service(inboxes.service()).serve_with_incoming(TcpIncoming::from(listener)));
+    let listener = Network::default().listen(address, false).await.unwrap();
+    tokio::spawn(Server::builder().add_service(inboxes.service()).serve_with_incoming(listener.incoming()));
     assert_eq!(sending.await.unwrap().unwrap(), 1);
     let posted: Arc<Inbox> = Arc::clone(&posted.inbox);
     assert_eq!(posted.take(PEER).await.message, letter(0, 9).message);

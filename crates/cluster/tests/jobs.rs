@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use canju_cluster::{Client, ClusterError, Coordinator, Folders, Worker, WorkerSettings, wire};
+use canju_cluster::{Client, ClusterError, Coordinator, Folders, Network, Worker, WorkerSettings, wire};
 use town::{Town, files, settings};
 use toy::Toy;
 
@@ -157,6 +157,7 @@ async fn advertised_addresses_must_be_some() {
             listen: ([127, 0, 0, 1], 0).into(),
             advertise: Some(bad.into()),
             insecure_network: false,
+            network: Network::default(),
             memory: 0,
             threads: 1,
             retry: Duration::from_millis(20),

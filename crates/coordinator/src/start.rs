@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use canju_cluster::{
-    Client, ClusterError, Coordinator, CoordinatorSettings, Folders, Settings, Worker, WorkerSettings,
+    Client, ClusterError, Coordinator, CoordinatorSettings, Folders, Network, Settings, Worker, WorkerSettings,
     available_memory, parse_memory, parse_metrics, parse_tables,
 };
 use canju_endgame::{INDEX_VERSION, Xiangqi};
@@ -105,6 +105,7 @@ fn settings(arguments: &Start, workers: usize) -> Result<CoordinatorSettings> {
     Ok(CoordinatorSettings {
         listen: arguments.listen.unwrap_or_else(|| ([127, 0, 0, 1], port).into()),
         insecure_network: arguments.insecure_network,
+        network: Network::default(),
         store,
         index: INDEX_VERSION,
         heartbeat: Duration::from_secs(2),
@@ -126,6 +127,7 @@ fn local_worker(number: usize, workers: usize, url: &str, threads: Option<u16>, 
         listen: ([127, 0, 0, 1], 0).into(),
         advertise: None,
         insecure_network: false,
+        network: Network::default(),
         memory: memory.unwrap_or(share),
         threads: threads.map_or((processors / workers).max(1), usize::from),
         retry: Duration::from_millis(100),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use canju_cluster::{Folders, Worker, WorkerSettings, available_memory, parse_memory, url_of};
+use canju_cluster::{Folders, Network, Worker, WorkerSettings, available_memory, parse_memory, url_of};
 use canju_endgame::Xiangqi;
 use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
@@ -85,6 +85,7 @@ fn settings(arguments: Start) -> Result<WorkerSettings> {
         listen: arguments.listen,
         advertise: arguments.advertise,
         insecure_network: arguments.insecure_network,
+        network: Network::default(),
         memory,
         threads: arguments
             .threads

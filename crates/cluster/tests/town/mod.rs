@@ -41,6 +41,7 @@ pub fn settings(store: &Path) -> CoordinatorSettings {
     CoordinatorSettings {
         listen: ([127, 0, 0, 1], 0).into(),
         insecure_network: false,
+        network: Network::default(),
         store: store.display().to_string(),
         index: 1,
         heartbeat: Duration::from_millis(100),
@@ -112,6 +113,7 @@ pub async fn hire(url: &str, game: Arc<dyn Game>, buckets: Arc<dyn Buckets>, nam
         listen: ([127, 0, 0, 1], 0).into(),
         advertise: None,
         insecure_network: false,
+        network: Network::default(),
         memory,
         threads: 2,
         retry: Duration::from_millis(20),
