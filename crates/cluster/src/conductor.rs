@@ -196,6 +196,7 @@ impl Conductor {
             ClusterError::Refused(format!("worker {id} is no longer a member at epoch {}: join anew", report.epoch))
         })?;
         member.seen = now;
+        member.gauge.note(now, &report);
         match report.kind {
             None | Some(Said::Hello(_)) => Err(ClusterError::Protocol("a report that says nothing".into())),
             Some(Said::Ready(_)) => {
@@ -254,10 +255,13 @@ impl Conductor {
         let task = Task::try_from(task)?;
         let Some(work_id) = self.work_of(id, &task) else { return Ok(()) };
         let Some(Stage::Running(run)) = self.works.get_mut(&work_id).map(|w| &mut w.stage) else { return Ok(()) };
-        match apply(run) {
+        let applied = apply(run);
+        self.note_progress(now, work_id);
+        match applied {
             Ok(Progress::Wait) => {}
             Ok(Progress::Tell(command)) => {
-                let members: Vec<MemberId> = run.members().collect();
+                let run = self.works.get(&work_id).and_then(Work::run);
+                let members: Vec<MemberId> = run.into_iter().flat_map(Run::members).collect();
                 self.actions.extend(members.into_iter().map(|m| Action::Tell(m, command.clone())));
             }
             Ok(Progress::Solved(solved)) => self.solved(now, work_id, *solved),
@@ -340,6 +344,7 @@ impl Conductor {
         let wanted_by = work.jobs.clone();
         for &job in &wanted_by {
             if let Some(job) = self.jobs.get_mut(&job) {
+                job.failed = Some(id);
                 job.end(JobState::Failed(error.clone()), now, &self.processes);
             }
         }

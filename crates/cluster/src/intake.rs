@@ -6,6 +6,8 @@ use std::time::Duration;
 use canju_retro::{Metric, Rules};
 
 use crate::job::{Job, JobState};
+use crate::pace::Pace;
+use crate::picture::Closed;
 use crate::plan::{Plan, TablePlan};
 use crate::work::{Stage, Work};
 use crate::{ClusterError, Conductor, JobId, WorkId};
@@ -24,6 +26,9 @@ impl Conductor {
             asked: plan.asked,
             metrics: plan.metrics,
             state: JobState::Running,
+            closure: Vec::new(),
+            failed: None,
+            pace: Pace::default(),
             open: BTreeSet::new(),
             total: 0,
             done: 0,
@@ -39,14 +44,17 @@ impl Conductor {
         };
         for table in plan.tables {
             let positions = table.positions;
+            let mut closed = Closed::new(&table);
             let works = self.enlist(id, plan.rules, table, commits);
             if works.is_empty() {
                 job.present += 1;
             } else {
+                closed.works.clone_from(&works);
                 job.total += works.len() as u32;
                 job.positions += positions * works.len() as u64;
                 job.open.extend(works);
             }
+            job.closure.push(closed);
         }
         tracing::info!(job = %id, tables = job.total, present = job.present, "job is taken");
         if job.open.is_empty() {

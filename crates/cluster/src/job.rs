@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use canju_retro::{Metric, TableName};
 
+use crate::pace::Pace;
+use crate::picture::Closed;
 use crate::{JobId, WorkId, wire};
 
 /// Where a job stands.
@@ -23,6 +25,11 @@ pub(crate) struct Job {
     pub(crate) asked: Vec<TableName>,
     pub(crate) metrics: Vec<Metric>,
     pub(crate) state: JobState,
+    /// All tables that it takes.
+    pub(crate) closure: Vec<Closed>,
+    /// What it failed of.
+    pub(crate) failed: Option<WorkId>,
+    pub(crate) pace: Pace,
     /// What is still to be committed.
     pub(crate) open: BTreeSet<WorkId>,
     pub(crate) total: u32,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::gauge::Gauge;
 use crate::{MemberId, WorkId, wire};
 
 /// A worker that has joined.
@@ -19,6 +20,7 @@ pub(crate) struct Member {
     /// It has checked the store and takes work.
     pub(crate) ready: bool,
     pub(crate) seen: Duration,
+    pub(crate) gauge: Gauge,
     /// Expected bytes of each part it holds.
     pub(crate) parts: BTreeMap<WorkId, u64>,
 }
@@ -35,6 +37,7 @@ impl Member {
             process: hello.usage.as_ref().map_or(0, |u| u.process),
             ready: false,
             seen: now,
+            gauge: Gauge::default(),
             parts: BTreeMap::new(),
         }
     }

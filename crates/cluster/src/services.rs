@@ -128,13 +128,7 @@ impl Jobs for Office {
     }
 
     async fn status(self: Arc<Self>, _: Request<wire::StatusRequest>) -> Result<Response<wire::StatusReply>, Status> {
-        let store = self.bucket.store.place();
-        let reply = self.look(|conductor, now| wire::StatusReply {
-            workers: conductor.workers(),
-            jobs: conductor.open_jobs(now),
-            store,
-        });
-        Ok(Response::new(reply))
+        Ok(Response::new(self.status_reply()))
     }
 
     type WatchStream = Answers<wire::Job>;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::conductor::Conductor;
 use crate::job::{Job, JobState};
+use crate::picture::{host, job_fraction, seconds_left};
 use crate::work::{Stage, Work, WorkId};
 use crate::{ClusterError, JobId, wire};
 
@@ -26,12 +27,13 @@ impl Conductor {
     /// The jobs that are not over.
     #[must_use]
     pub fn open_jobs(&self, now: Duration) -> Vec<wire::Job> {
-        self.jobs.values().filter(|j| !j.is_over()).map(|j| self.job_view(now, j)).collect()
+        let open = self.jobs.values().filter(|j| !j.is_over());
+        open.map(|j| wire::Job { tables_state: self.tables_state(j), ..self.job_view(now, j) }).collect()
     }
 
     /// All workers.
     #[must_use]
-    pub fn workers(&self) -> Vec<wire::Worker> {
+    pub fn workers(&self, now: Duration) -> Vec<wire::Worker> {
         let table = |id: &WorkId| self.works.get(id).map(|w| w.plan.table.to_string());
         self.members
             .values()
@@ -44,13 +46,21 @@ impl Conductor {
                 memory_used: m.memory_used(),
                 tables: m.parts.keys().filter_map(table).collect(),
                 cpu_seconds: self.processes.get(&m.process).map_or(0.0, |u| u.cpu_seconds),
+                host: host(&m.address),
+                bytes_sent: m.gauge.sent,
+                bytes_received: m.gauge.received,
+                seen_seconds: now.saturating_sub(m.seen).as_secs_f64(),
+                ready: m.ready,
+                draining: false,
+                cpu_share: m.gauge.cpu_share(now),
+                peak_memory: self.processes.get(&m.process).map_or(0, |u| u.peak_memory),
             })
             .collect()
     }
 
-    fn job_view(&self, now: Duration, job: &Job) -> wire::Job {
+    pub(crate) fn job_view(&self, now: Duration, job: &Job) -> wire::Job {
         let open: Vec<&Work> = job.open.iter().filter_map(|id| self.works.get(id)).collect();
-        let running: Vec<wire::Running> = open.iter().filter_map(|w| self.running(w)).collect();
+        let running: Vec<wire::Running> = open.iter().filter_map(|w| self.running(now, w)).collect();
         let ready = self.members.values().filter(|m| m.ready).count();
         let (state, error) = match &job.state {
             JobState::Running if running.is_empty() && ready < self.settings.min_workers.max(1) => {
@@ -62,6 +72,7 @@ impl Conductor {
             JobState::Failed(error) => (wire::JobState::Failed, error.clone()),
         };
         let (cpu_seconds, peak_memory) = job.spent(&self.processes);
+        let seconds = job.ended.unwrap_or(now).saturating_sub(job.began).as_secs_f64();
         wire::Job {
             id: job.id.to_string(),
             state: state.into(),
@@ -74,17 +85,20 @@ impl Conductor {
             positions: job.positions,
             positions_done: job.positions_done,
             labels: job.labels + open.iter().map(|w| w.labels()).sum::<u64>(),
+            seconds_left: if job.is_over() { 0.0 } else { seconds_left(seconds, job_fraction(job, &running)) },
+            labels_per_second: if job.is_over() { 0.0 } else { job.pace.rate(now) },
             running,
             built: job.built.clone(),
-            seconds: job.ended.unwrap_or(now).saturating_sub(job.began).as_secs_f64(),
+            seconds,
             cpu_seconds,
             peak_memory,
             bytes_sent: job.built.iter().map(|b| b.bytes_sent).sum(),
             bytes_stored: job.built.iter().map(|b| b.bytes_stored).sum(),
+            tables_state: Vec::new(),
         }
     }
 
-    fn running(&self, work: &Work) -> Option<wire::Running> {
+    pub(crate) fn running(&self, now: Duration, work: &Work) -> Option<wire::Running> {
         let name = |m| self.members.get(&m).map(|m| m.name.clone());
         let view = wire::Running {
             table: work.plan.table.to_string(),
@@ -101,6 +115,12 @@ impl Conductor {
                 stage: run.stage().into(),
                 ply: run.ply(),
                 workers: run.members().filter_map(name).collect(),
+                frontier: run.history.frontier().to_vec(),
+                frontier_stride: run.history.stride(),
+                late: run.late().into_iter().filter_map(name).collect(),
+                ply_seconds: run.history.ply_seconds(now),
+                labels_per_second: run.history.rate(now),
+                seconds_left: seconds_left(now.saturating_sub(run.began).as_secs_f64(), work.fraction_of_run()),
                 ..view
             }),
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use canju_retro::{Metric, Rules, Statistics, StepCounts};
 
+use crate::history::History;
 use crate::plan::TablePlan;
 use crate::{Barrier, BarrierError, ClusterError, JobId, MemberId, PlyReport, Task, Verdict, wire};
 
@@ -85,7 +86,8 @@ pub(crate) struct Run {
     alone: (u32, u64),
     /// That part's plies are done.
     encoding: bool,
-    began: Duration,
+    pub(crate) history: History,
+    pub(crate) began: Duration,
     bytes_sent: u64,
     cpu_seconds: f64,
     peak_memory: u64,
@@ -138,12 +140,17 @@ impl Work {
 
     /// An estimate of how much is done, from 0 to 1.
     pub(crate) fn fraction(&self) -> f64 {
+        let current = self.fraction_of_run();
+        (self.solved.len() as f64 + current) / self.plan.build.len().max(1) as f64
+    }
+
+    /// An estimate of how much of the metric at work is done, from 0 to 1.
+    pub(crate) fn fraction_of_run(&self) -> f64 {
         // Labels are at most the cells of both sides; encoding takes about as long as labelling.
-        let current = self.run().map_or(0.0, |run| match run.stage() {
+        self.run().map_or(0.0, |run| match run.stage() {
             "encode" => 0.6,
             _ => 0.5 * (run.labels() as f64 / (2 * self.plan.cells()).max(1) as f64).min(1.0),
-        });
-        (self.solved.len() as f64 + current) / self.plan.build.len().max(1) as f64
+        })
     }
 
     /// True for work that could begin now.
@@ -161,6 +168,7 @@ impl Run {
             phase: Phase::Prepare(missing),
             alone: (0, 0),
             encoding: false,
+            history: History::new(began),
             began,
             bytes_sent: 0,
             cpu_seconds: 0.0,
@@ -201,6 +209,13 @@ impl Run {
             Phase::Plies(_) => "plies",
             Phase::Encode(..) => "encode",
         }
+    }
+
+    /// Who has not reported the ply at work while others have.
+    pub(crate) fn late(&self) -> Vec<MemberId> {
+        let Phase::Plies(barrier) = &self.phase else { return Vec::new() };
+        let late: Vec<MemberId> = barrier.late().collect();
+        if late.len() < self.owners.len() { late } else { Vec::new() }
     }
 
     /// Captures are done at a worker.
