@@ -85,13 +85,26 @@ pub enum StoreError {
         #[source]
         source: io::Error,
     },
+    /// The store cannot be reached; it may be later, or a user must change something on the way.
+    #[error("{place} cannot be reached {what}: {remedy}")]
+    Unreachable {
+        /// What was to be done.
+        what: String,
+        /// Which store.
+        place: String,
+        /// What to do about it if it stays so.
+        remedy: &'static str,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
 }
 
 impl StoreError {
     /// True where the same call may succeed later without anybody's doing.
     #[must_use]
     pub const fn is_transient(&self) -> bool {
-        matches!(self, Self::Unavailable { .. })
+        matches!(self, Self::Unavailable { .. } | Self::Unreachable { .. })
     }
 
     /// Sorts what the operating system said of `what` in `place`.

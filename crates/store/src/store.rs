@@ -6,7 +6,7 @@ use std::ops::Range;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::{Key, StoreError};
+use crate::{Key, StoreError, Trouble};
 
 /// Tells two contents of an object apart. Compare it, hand it back, read nothing into it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -53,16 +53,22 @@ pub struct ObjectInfo {
 /// Objects by key. All methods may be called from many tasks and processes at once.
 ///
 /// A reader sees an object whole, as it was before a write or as it is after it. No key may be a folder
-/// of another (`a` beside `a/b`): the second write is [`StoreError::Denied`].
+/// of another (`a` beside `a/b`): folders and memory deny the second write; a bucket would take it, but
+/// could not be copied into a folder then.
 #[async_trait]
 pub trait Store: Send + Sync + fmt::Debug {
     /// Where the objects are, in a user's words.
     fn place(&self) -> String;
 
+    /// What is wrong with the store right now, where calls are being repeated for it: something to show to a user.
+    fn trouble(&self) -> Option<Trouble> {
+        None
+    }
+
     /// A whole object.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`], [`StoreError::Denied`], [`StoreError::Unavailable`].
+    /// [`StoreError::NotFound`], [`StoreError::Denied`], [`StoreError::Unavailable`], [`StoreError::Unreachable`].
     async fn get(&self, key: &Key) -> Result<Object, StoreError>;
 
     /// Some bytes of an object.

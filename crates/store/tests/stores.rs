@@ -14,14 +14,17 @@ fn key(text: &str) -> Key {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn memory_conforms() {
-    conformance::check(Arc::new(MemoryStore::new())).await.unwrap();
+    let store = Arc::new(MemoryStore::new());
+    conformance::check(store.clone()).await.unwrap();
+    conformance::refuses_folders(&*store).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn folder_conforms() {
     let folder = tempfile::tempdir().unwrap();
     let store = FolderStore::open(folder.path().join("made/on/opening")).unwrap();
-    conformance::check(Arc::new(store)).await.unwrap();
+    conformance::check(Arc::new(store.clone())).await.unwrap();
+    conformance::refuses_folders(&store).await.unwrap();
 }
 
 /// Runs one of the ignored tests below in a process of its own; `limits` is what its shell does first.
