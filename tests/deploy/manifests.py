@@ -164,7 +164,7 @@ def encrypted(objects):
 
 def options(objects, folder):
     for who, _, container in workloads(objects):
-        command = container["args"][0]
+        [command] = container["command"]
         asked = [f"{folder}/{command}", "start", "--help"]
         told = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
         for arg in container["args"]:

@@ -45,7 +45,8 @@ pub(crate) struct Start {
     /// Where to take messages of other workers
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
-    /// Where other workers reach it, as HOST:PORT [default: where it listens]
+    /// Where other workers reach it, as HOST:PORT; `auto` takes the address that leads to the coordinator
+    /// [default: where it listens, `auto` if that is every address]
     #[arg(long, value_name = "ADDR")]
     pub(crate) advertise: Option<String>,
     /// What its parts may take, as 24GiB [default: 4/5 of what is free]

@@ -1,5 +1,6 @@
 //! The `worker` command: gives a coordinator threads and memory.
 
+mod advertise;
 mod arguments;
 mod logging;
 
@@ -59,8 +60,13 @@ fn run(arguments: Arguments) -> Result<()> {
     result
 }
 
-async fn start(settings: WorkerSettings) -> Result<()> {
+async fn start(mut settings: WorkerSettings) -> Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
+    settings.advertise = tokio::select! {
+        found = advertise::advertised(settings.advertise.take(), settings.listen, &settings.coordinator) => found?,
+        _ = tokio::signal::ctrl_c() => return Ok(()),
+        _ = terminate.recv() => return Ok(()),
+    };
     let worker = Worker::bind(Arc::new(Xiangqi::new()), Arc::new(Folders), settings).await?;
     tracing::info!(address = worker.address(), "worker listens");
     let stop = async move {
