@@ -137,8 +137,9 @@ def budgets(objects):
         if option(container, "--drain") is None:
             continue
         drain, grace = amount(known["CANJU_DRAIN"], SECONDS), pod["spec"]["terminationGracePeriodSeconds"]
-        if grace < drain + 60:
-            yield f"{who} drains for {drain} s after a checkpoint of up to 60 s, and is killed after {grace} s"
+        checkpoint = int(known["CANJU_CHECKPOINT"])
+        if grace < drain + checkpoint:
+            yield f"{who} drains for {drain} s after a checkpoint of up to {checkpoint} s, and is killed after {grace} s"
         memory, limit = amount(known["CANJU_MEMORY"], BYTES), amount(container["resources"]["limits"]["memory"], BYTES)
         if memory * 10 > limit * 9:
             yield f"{who} may take {memory} bytes for its parts and has {limit} in all"
@@ -154,7 +155,7 @@ def encrypted(objects):
     good_for = [n for o in of(objects, "Certificate") for n in o["spec"].get("dnsNames", [])]
     for _, pod, container in workloads(objects) if good_for else []:
         host = re.sub(r"^https://|:\d+$", "", environment(objects, container)["CANJU_COORDINATOR"])
-        advertised = (option(container, "--advertise") or "").rsplit(":", 1)[0]
+        advertised = option(container, "--advertise").replace("$(CANJU_COORDINATOR)", host).rsplit(":", 1)[0]
         space = of(objects, "Namespace")[0]["metadata"]["name"]
         advertised = advertised.replace("$(POD_NAME)", "*").replace("$(POD_NAMESPACE)", space)
         for wanted in filter(None, (host, advertised)):
