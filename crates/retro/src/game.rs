@@ -230,6 +230,11 @@ pub trait Game: Send + Sync {
 /// for two plies running and none is [`pending`](StepCounts::pending), the table is solved and
 /// [`codes`](Part::codes) and [`statistics`](Part::statistics) yield it. All methods work on the calling
 /// thread's rayon pool and block; never call them on an async thread.
+///
+/// A part can take over from a lost one. Between `prepare` and ply 0, [`load`](Part::load) gives it the lost one's log;
+/// the others [`rewind`](Part::rewind), and all begin again at ply 0. A step of a ply that the log has
+/// labels nothing anew: it takes the labels from there, so that all come to the same ply as they would have
+/// without the loss.
 pub trait Part: Send + Sync {
     /// The legality of all cells and the captures into smaller tables.
     ///
@@ -237,21 +242,47 @@ pub trait Part: Send + Sync {
     /// [`GameError::Tables`].
     fn prepare(&mut self) -> Result<(), GameError>;
 
-    /// Labels the cells of distance `ply`.
+    /// Labels the cells of distance `ply`, or takes their labels from the log where it has them.
     ///
     /// # Errors
-    /// [`GameError::OutOfTurn`] when `ply` is not the next one.
+    /// [`GameError::OutOfTurn`] when `ply` is not the next one; [`GameError::Frontier`] when the log is damaged.
     fn step(&mut self, ply: u16) -> Result<StepCounts, GameError>;
 
     /// What the last step labelled in own slices that are neighbours of any of `readers` (ascending),
     /// as one message; empty when there is nothing.
     fn export(&self, readers: &[u32]) -> Vec<u8>;
 
-    /// Takes another part's export of the last step. Taking it twice changes nothing.
+    /// Takes another part's export of the last step. Taking it twice changes nothing, nor does taking
+    /// one of a ply that was followed by another step before the part was rewound.
     ///
     /// # Errors
     /// [`GameError::Frontier`] when the bytes are not such a message, or of another ply.
     fn import(&mut self, message: &[u8]) -> Result<(), GameError>;
+
+    /// Begins again at ply 0, with all labels kept: the next step is that of ply 0.
+    ///
+    /// # Errors
+    /// [`GameError::OutOfTurn`] before [`prepare`](Part::prepare).
+    fn rewind(&mut self) -> Result<(), GameError>;
+
+    /// Plies in the log: a step of these computes nothing.
+    fn known(&self) -> u16;
+
+    /// What the steps of some plies labelled in all own slices, for [`load`](Part::load): one message, also where there
+    /// is nothing in it. Plies beyond [`known`](Part::known) are left out.
+    ///
+    /// # Errors
+    /// [`GameError::Frontier`] when the log is damaged.
+    fn save(&self, plies: Range<u16>) -> Result<Vec<u8>, GameError>;
+
+    /// Takes the labels of own slices from a message that [`save`](Part::save) made, of this or of other parts of the
+    /// same table; those of slices that others own are left out. Messages must come in the order of their
+    /// plies for each slice. The part then knows as many plies as all its slices have without a gap.
+    ///
+    /// # Errors
+    /// [`GameError::OutOfTurn`] unless between `prepare` and the first step; [`GameError::Frontier`] for bytes that are no
+    /// such message, after which the part must not be used.
+    fn load(&mut self, saved: &[u8]) -> Result<(), GameError>;
 
     /// The finished cells of an owned slice: the part's own metric, or [`Metric::Wdl`].
     ///
