@@ -5,6 +5,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo:rerun-if-changed={}", root.display());
     let files = ["exchange", "jobs", "membership", "types"].map(|name| format!("canju/v1/{name}.proto"));
     let descriptors = protox::compile(files, [&root])?;
-    tonic_prost_build::configure().use_arc_self(true).bytes(".canju.v1.Chunk").compile_fds(descriptors)?;
+    tonic_prost_build::configure()
+        .use_arc_self(true)
+        .bytes(".canju.v1.Chunk")
+        // It stands in the records of jobs; what an older record lacks is zero.
+        .type_attribute(".canju.v1.Built", "#[derive(serde::Serialize, serde::Deserialize)]\n#[serde(default)]")
+        .compile_fds(descriptors)?;
     Ok(())
 }

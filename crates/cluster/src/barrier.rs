@@ -4,17 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use canju_retro::StepCounts;
 
-use crate::MemberId;
-
 /// What one part reports of one ply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlyReport {
     /// What it labelled.
     pub counts: StepCounts,
-    /// Chunks that each reader has acknowledged.
-    pub sent: BTreeMap<MemberId, u32>,
-    /// Chunks of each part that it reads.
-    pub received: BTreeMap<MemberId, u32>,
+    /// Chunks that each reading share has acknowledged.
+    pub sent: BTreeMap<u32, u32>,
+    /// Chunks of each share that it reads.
+    pub received: BTreeMap<u32, u32>,
 }
 
 /// What a report leads to.
@@ -32,30 +30,30 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BarrierError {
     /// A report by someone who has no part.
-    #[error("worker {0} has no part of the table")]
-    Stranger(MemberId),
+    #[error("the table has no share {0}")]
+    Stranger(u32),
     /// A report of a ply that was not asked for yet.
-    #[error("worker {member} reports ply {ply} while ply {open} is at work")]
+    #[error("share {share} reports ply {ply} while ply {open} is at work")]
     Ahead {
         /// Who reports.
-        member: MemberId,
+        share: u32,
         /// What it reports.
         ply: u16,
         /// What is at work.
         open: u16,
     },
     /// Two reports of one ply that say different things.
-    #[error("worker {0} reports ply {1} twice with different counts")]
-    Contradiction(MemberId, u16),
+    #[error("share {0} reports ply {1} twice with different counts")]
+    Contradiction(u32, u16),
     /// Chunks that were lost or invented on the way.
-    #[error("at ply {ply} worker {from} sent {sent} chunks to worker {to}, which holds {received}")]
+    #[error("at ply {ply} share {from} sent {sent} chunks to share {to}, which holds {received}")]
     Mismatch {
         /// Which ply.
         ply: u16,
         /// Who sent.
-        from: MemberId,
+        from: u32,
         /// Who received.
-        to: MemberId,
+        to: u32,
         /// How many went.
         sent: u32,
         /// How many came.
@@ -66,23 +64,23 @@ pub enum BarrierError {
     Endless,
 }
 
-/// The plies of one table that several workers hold.
+/// The plies of one table whose shares are solved in step.
 #[derive(Debug)]
 pub struct Barrier {
     ply: u16,
     idle: u8,
     labels: u64,
-    members: BTreeSet<MemberId>,
-    reports: BTreeMap<MemberId, PlyReport>,
+    shares: BTreeSet<u32>,
+    reports: BTreeMap<u32, PlyReport>,
     /// The reports of the ply before: a report of it that comes once more must say the same.
-    closed: BTreeMap<MemberId, PlyReport>,
+    closed: BTreeMap<u32, PlyReport>,
 }
 
 impl Barrier {
     /// The barrier of ply 0.
     #[must_use]
-    pub fn new(members: BTreeSet<MemberId>) -> Self {
-        Self { ply: 0, idle: 0, labels: 0, members, reports: BTreeMap::new(), closed: BTreeMap::new() }
+    pub fn new(shares: BTreeSet<u32>) -> Self {
+        Self { ply: 0, idle: 0, labels: 0, shares, reports: BTreeMap::new(), closed: BTreeMap::new() }
     }
 
     /// The ply at work.
@@ -98,35 +96,35 @@ impl Barrier {
     }
 
     /// Who has not reported the ply at work.
-    pub fn late(&self) -> impl Iterator<Item = MemberId> + '_ {
-        self.members.iter().copied().filter(|m| !self.reports.contains_key(m))
+    pub fn late(&self) -> impl Iterator<Item = u32> + '_ {
+        self.shares.iter().copied().filter(|s| !self.reports.contains_key(s))
     }
 
     /// Takes a report. The same report again changes nothing.
     ///
     /// # Errors
     /// When the ply can never close.
-    pub fn report(&mut self, member: MemberId, ply: u16, report: PlyReport) -> Result<Verdict, BarrierError> {
-        if !self.members.contains(&member) {
-            return Err(BarrierError::Stranger(member));
+    pub fn report(&mut self, share: u32, ply: u16, report: PlyReport) -> Result<Verdict, BarrierError> {
+        if !self.shares.contains(&share) {
+            return Err(BarrierError::Stranger(share));
         }
         if ply > self.ply {
-            return Err(BarrierError::Ahead { member, ply, open: self.ply });
+            return Err(BarrierError::Ahead { share, ply, open: self.ply });
         }
         let known = if ply == self.ply {
-            self.reports.get(&member)
+            self.reports.get(&share)
         } else if ply + 1 == self.ply {
-            self.closed.get(&member)
+            self.closed.get(&share)
         } else {
             return Ok(Verdict::Wait);
         };
         match known {
             Some(known) if *known == report => return Ok(Verdict::Wait),
-            Some(_) => return Err(BarrierError::Contradiction(member, ply)),
+            Some(_) => return Err(BarrierError::Contradiction(share, ply)),
             None => {}
         }
-        self.reports.insert(member, report);
-        if self.reports.len() < self.members.len() { Ok(Verdict::Wait) } else { self.close() }
+        self.reports.insert(share, report);
+        if self.reports.len() < self.shares.len() { Ok(Verdict::Wait) } else { self.close() }
     }
 
     fn close(&mut self) -> Result<Verdict, BarrierError> {
@@ -145,8 +143,8 @@ impl Barrier {
     }
 
     fn check_traffic(&self) -> Result<(), BarrierError> {
-        for &from in &self.members {
-            for &to in &self.members {
+        for &from in &self.shares {
+            for &to in &self.shares {
                 let sent = self.reports.get(&from).and_then(|r| r.sent.get(&to)).copied().unwrap_or(0);
                 let received = self.reports.get(&to).and_then(|r| r.received.get(&from)).copied().unwrap_or(0);
                 if sent != received {
@@ -162,8 +160,8 @@ impl Barrier {
 mod tests {
     use super::*;
 
-    const A: MemberId = MemberId(1);
-    const B: MemberId = MemberId(2);
+    const A: u32 = 0;
+    const B: u32 = 1;
 
     fn barrier() -> Barrier {
         Barrier::new([A, B].into())
@@ -173,7 +171,7 @@ mod tests {
         PlyReport { counts: StepCounts { labels: [n, 0], pending: false }, ..PlyReport::default() }
     }
 
-    fn traffic(sent: &[(MemberId, u32)], received: &[(MemberId, u32)]) -> PlyReport {
+    fn traffic(sent: &[(u32, u32)], received: &[(u32, u32)]) -> PlyReport {
         PlyReport { sent: sent.iter().copied().collect(), received: received.iter().copied().collect(), ..labels(1) }
     }
 
@@ -225,8 +223,8 @@ mod tests {
     #[test]
     fn strangers_and_the_future_are_refused() {
         let mut barrier = barrier();
-        assert_eq!(barrier.report(MemberId(9), 0, labels(1)), Err(BarrierError::Stranger(MemberId(9))));
-        assert_eq!(barrier.report(A, 1, labels(1)), Err(BarrierError::Ahead { member: A, ply: 1, open: 0 }));
+        assert_eq!(barrier.report(9, 0, labels(1)), Err(BarrierError::Stranger(9)));
+        assert_eq!(barrier.report(A, 1, labels(1)), Err(BarrierError::Ahead { share: A, ply: 1, open: 0 }));
     }
 
     #[test]

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use canju_retro::{Game, GameError, Metric, Rules, Shape, TableName};
 use canju_store::{ETag, Store, StoreError};
-use canju_table::{BuildStatistics, Manifest, MetricEntry, ShardInfo, SmallerTable, TableError, manifest_key};
+use canju_table::{BuildStatistics, Manifest, MetricEntry, ShardInfo, SmallerTable, TableError, manifest_key, shard_key};
 
 use crate::bucket::key;
-use crate::{Bucket, ClusterError, Commit, SolvedMetric, wire};
+use crate::{Bucket, ClusterError, Commit, Pool, SolvedMetric, wire};
 
 /// How often an object is read again when another process changes it at the same time.
 pub(crate) const ATTEMPTS: usize = 5;
@@ -58,7 +58,8 @@ async fn manifest(
     }
 }
 
-/// Which metrics of these tables a store has. `index` is the version of the game's index.
+/// Which metrics of these tables a store has, whole: a metric of which a shard is missing or of another length than
+/// its manifest says is left out, so that it is built again. `index` is the version of the game's index.
 ///
 /// # Errors
 /// What the store says; [`ClusterError::Table`] for a manifest that cannot be used,
@@ -72,14 +73,41 @@ pub async fn present(
     let mut present = BTreeMap::new();
     for table in tables {
         if let Some((manifest, _)) = manifest(store, rules, index, table).await? {
-            present.insert(table.clone(), manifest.metrics.keys().copied().collect());
+            present.insert(table.clone(), whole_metrics(store, rules, table, &manifest).await?);
         }
     }
     Ok(present)
 }
 
-/// Writes the manifest of a solved table, or adds its new metrics to the one that is there. Returns what
-/// the job's summary says of each metric. `index` is the version of the game's index.
+/// The metrics of a manifest of which all shards are there.
+async fn whole_metrics(
+    store: &dyn Store,
+    rules: Rules,
+    table: &TableName,
+    manifest: &Manifest,
+) -> Result<BTreeSet<Metric>, ClusterError> {
+    let name = manifest_key(rules, table);
+    let listed = store.list(name.trim_end_matches("manifest.json")).await?;
+    let lengths: BTreeMap<&str, u64> = listed.iter().map(|o| (o.key.as_str(), o.len)).collect();
+    let mut whole = BTreeSet::new();
+    for (&metric, entry) in &manifest.metrics {
+        let missing = entry.shards.iter().find(|shard| {
+            let key = shard_key(rules, table, metric, shard.number);
+            lengths.get(key.as_str()) != Some(&shard.bytes)
+        });
+        match missing {
+            None => {
+                whole.insert(metric);
+            }
+            Some(shard) => tracing::warn!(%table, %metric, shard = shard.number,
+                "a shard is missing or cut short, the table is built again"),
+        }
+    }
+    Ok(whole)
+}
+
+/// Writes the manifest of a solved table, or adds its new metric to the one that is there. Returns what
+/// the job's summary says of it. `index` is the version of the game's index.
 ///
 /// # Errors
 /// What the store says; [`ClusterError::Refused`] when the table is there already with other content, when
@@ -87,9 +115,10 @@ pub async fn present(
 pub async fn commit(
     game: &Arc<dyn Game>,
     bucket: &Bucket,
+    pool: &Pool,
     index: u32,
     commit: &Commit,
-) -> Result<Vec<wire::Built>, ClusterError> {
+) -> Result<wire::Built, ClusterError> {
     let mut smaller = Vec::new();
     for table in &commit.smaller {
         let found = manifest(bucket.store.as_ref(), commit.rules, index, table).await?;
@@ -99,16 +128,15 @@ pub async fn commit(
         smaller.push(manifest);
     }
     // The indices of large tables take a moment.
-    let drawn = {
+    let (fresh, built) = {
         let (game, commit) = (Arc::clone(game), commit.clone());
-        tokio::task::spawn_blocking(move || -> Result<_, ClusterError> {
+        let draw = move || -> Result<_, ClusterError> {
             let shape = game.shape(&commit.table)?;
             let fresh = draw_up(game.as_ref(), index, &commit, &shape, &smaller)?;
-            let built = commit.solved.iter().map(|s| summary(game.as_ref(), &commit, &shape, s));
-            Ok((fresh, built.collect::<Result<_, _>>()?))
-        })
+            Ok((fresh, summary(game.as_ref(), &commit, &shape, &commit.solved)?))
+        };
+        pool.run(draw).await??
     };
-    let (fresh, built) = drawn.await.map_err(|e| ClusterError::Panicked(e.to_string()))??;
     write(bucket, index, commit, fresh).await?;
     Ok(built)
 }
@@ -120,18 +148,9 @@ fn draw_up(
     shape: &Shape,
     smaller: &[Manifest],
 ) -> Result<Manifest, ClusterError> {
-    let first = commit.solved.first().ok_or_else(|| ClusterError::Protocol("nothing was solved".into()))?;
-    let mut manifest = Manifest::new(&commit.table, commit.rules, index, shape, &first.statistics);
-    for solved in &commit.solved {
-        let sides = Manifest::new(&commit.table, commit.rules, index, shape, &solved.statistics).sides;
-        if sides != manifest.sides {
-            return Err(ClusterError::Refused(format!(
-                "{} and {} of {} disagree on how many positions are won, drawn and lost: the solver is wrong, and \
-                 nothing of it is kept; report this with the version of the software",
-                first.metric, solved.metric, commit.table
-            )));
-        }
-        for (metric, shards) in shards_by_metric(solved, shape)? {
+    let solved = &commit.solved;
+    let mut manifest = Manifest::new(&commit.table, commit.rules, index, shape, &solved.statistics);
+    for (metric, shards) in shards_by_metric(solved, shape)? {
             // A distance to mate is counted on from those of the smaller tables; the others ask only who wins there.
             let read = if metric == Metric::Dtm { Metric::Dtm } else { Metric::Wdl };
             let hashes = smaller.iter().map(|manifest| {
@@ -153,7 +172,6 @@ fn draw_up(
                 bytes_stored: solved.bytes_stored(),
             });
             manifest = manifest.with_metric(metric, entry);
-        }
     }
     Ok(manifest)
 }

@@ -8,12 +8,17 @@ use canju_retro::{Metric, Rules, TableName};
 
 use crate::job::{Job, JobState};
 use crate::member::Member;
+use crate::record::JobRecord;
+use crate::recover::{Move, Settling};
+use crate::run::{Progress, Run};
 use crate::wire::{command::Kind as Tell, report::Kind as Said};
-use crate::work::{Progress, Run, SolvedMetric, Stage, Work, WorkId};
+use crate::work::{SolvedMetric, Stage, Work, WorkId};
 use crate::{ClusterError, JobId, MemberId, Task, wire};
 
 /// Finished jobs that are remembered.
 const FINISHED: usize = 1000;
+/// Epochs of one reign: more than a coordinator can give out.
+const REIGN_SHIFT: u32 = 40;
 
 /// How a coordinator behaves.
 #[derive(Clone, Debug)]
@@ -24,13 +29,24 @@ pub struct Settings {
     pub cut_from: u64,
     /// No table is begun before so many workers have joined.
     pub min_workers: usize,
-    /// Larger than any epoch that an earlier coordinator of the same store has given out.
-    pub first_epoch: u64,
+    /// Cells (for one side to move) from which a share is halved for a worker that has nothing to do.
+    pub split_from: u64,
+    /// Workers that a table may lose in a row, without a ply between them, before its jobs fail.
+    pub losses: u32,
+    /// Smaller tables that are built again for one table before its jobs fail.
+    pub repairs: u32,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { patience: Duration::from_secs(15), cut_from: 4 << 20, min_workers: 1, first_epoch: 1 }
+        Self {
+            patience: Duration::from_secs(15),
+            cut_from: 4 << 20,
+            min_workers: 1,
+            split_from: 16 << 20,
+            losses: 12,
+            repairs: 4,
+        }
     }
 }
 
@@ -41,8 +57,27 @@ pub enum Action {
     Tell(MemberId, Tell),
     /// A worker is no longer one; the text tells why.
     Expel(MemberId, String),
-    /// A table is solved: write its manifest, then call [`Conductor::committed`].
+    /// A metric of a table is solved: write it into the manifest, then call [`Conductor::committed`].
     Commit(Box<Commit>),
+    /// A job has changed: write its record.
+    Record(Box<JobRecord>),
+    /// The checkpoints below this prefix are of no use any more.
+    Sweep(String),
+    /// A table is damaged: plan it anew, then call [`Conductor::repair`].
+    Replan(Damage),
+}
+
+/// A finished table that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Damage {
+    /// The number of the work that builds it again.
+    pub id: WorkId,
+    /// Which table.
+    pub table: TableName,
+    /// Which of its metrics.
+    pub metric: Metric,
+    /// Under which rules.
+    pub rules: Rules,
 }
 
 /// All that a table's manifest says.
@@ -56,8 +91,8 @@ pub struct Commit {
     pub rules: Rules,
     /// Where one capture leads.
     pub smaller: Vec<TableName>,
-    /// The new metrics.
-    pub solved: Vec<SolvedMetric>,
+    /// The new metric, and win, draw and loss where that is new too.
+    pub solved: SolvedMetric,
 }
 
 /// The coordinator's state.
@@ -73,6 +108,12 @@ pub struct Conductor {
     pub(crate) committed: BTreeMap<(Rules, TableName), BTreeMap<Metric, u64>>,
     commits: u64,
     pub(crate) actions: Vec<Action>,
+    pub(crate) settling: Option<Settling>,
+    pub(crate) moves: Vec<Move>,
+    /// Damaged tables that are being planned.
+    pub(crate) replanning: BTreeMap<(Rules, TableName), WorkId>,
+    /// How often shares were given to others because a worker was lost.
+    pub(crate) recoveries: u64,
     pub(crate) next_job: u64,
     /// The next number of a member or a work.
     next: u64,
@@ -80,10 +121,11 @@ pub struct Conductor {
 }
 
 impl Conductor {
-    /// A coordinator without workers and jobs.
+    /// A coordinator without workers and jobs. `reign` is the number of its lease: larger than that of any
+    /// coordinator before it, so that its epochs are too.
     #[must_use]
-    pub fn new(settings: Settings) -> Self {
-        let epoch = settings.first_epoch;
+    pub fn new(settings: Settings, reign: u64) -> Self {
+        let epoch = reign << REIGN_SHIFT;
         Self {
             settings,
             members: BTreeMap::new(),
@@ -94,6 +136,10 @@ impl Conductor {
             committed: BTreeMap::new(),
             commits: 0,
             actions: Vec::new(),
+            settling: None,
+            moves: Vec::new(),
+            replanning: BTreeMap::new(),
+            recoveries: 0,
             next_job: 1,
             next: 1,
             epoch,
@@ -133,6 +179,18 @@ impl Conductor {
         (id, epoch)
     }
 
+    /// Names of the workers that take work.
+    #[must_use]
+    pub fn crew(&self) -> BTreeSet<String> {
+        self.members.values().filter(|m| m.takes_work()).map(|m| m.name.clone()).collect()
+    }
+
+    /// The workers that a later coordinator waits for: those that take work, or those that this one waits for itself.
+    pub(crate) fn crew_to_name(&self) -> BTreeSet<String> {
+        let missing = self.settling.iter().flat_map(|s| s.missing.iter().cloned());
+        self.crew().into_iter().chain(missing).collect()
+    }
+
     /// A process reports what it has used.
     pub fn note_usage(&mut self, usage: wire::Usage) {
         let fresh = self.processes.insert(usage.process, usage).is_none();
@@ -147,10 +205,7 @@ impl Conductor {
     pub fn leave(&mut self, now: Duration, id: MemberId, reason: &str) {
         let Some(member) = self.members.remove(&id) else { return };
         tracing::info!(worker = %member.name, reason, "worker is gone");
-        let held: Vec<WorkId> = member.parts.keys().copied().collect();
-        for work in held {
-            self.fail(now, work, &format!("{} was lost: {reason}", member.title()));
-        }
+        self.lose(now, &member, reason);
         if !self.members.values().any(|m| m.process == member.process) {
             self.gone.insert(member.process);
         }
@@ -176,6 +231,9 @@ impl Conductor {
 
     /// Gives up workers that have said nothing for too long.
     pub fn tick(&mut self, now: Duration) {
+        if self.settling.is_some() && !self.is_settling(now) {
+            self.schedule(now);
+        }
         let patience = self.settings.patience;
         let silent: Vec<MemberId> =
             self.members.values().filter(|m| now.saturating_sub(m.seen) > patience).map(|m| m.id).collect();
@@ -200,8 +258,11 @@ impl Conductor {
         match report.kind {
             None | Some(Said::Hello(_)) => Err(ClusterError::Protocol("a report that says nothing".into())),
             Some(Said::Ready(_)) => {
-                member.ready = true;
-                self.schedule(now);
+                self.on_ready(now, id);
+                Ok(())
+            }
+            Some(Said::Draining(_)) => {
+                self.drain(now, id);
                 Ok(())
             }
             Some(Said::Heartbeat(beat)) => {
@@ -215,11 +276,16 @@ impl Conductor {
                 Ok(())
             }
             Some(Said::Failed(failed)) => self.on_failed(now, id, failed),
-            Some(Said::Prepared(said)) => self.on_work(now, id, said.task, |run| Ok(run.prepared(id))),
+            Some(Said::Prepared(said)) => self.on_work(now, id, said.task.clone(), |run| run.prepared(id, &said)),
+            Some(Said::Checkpointed(said)) => {
+                self.on_work(now, id, said.task.clone(), |run| run.checkpointed(id, &said))
+            }
             Some(Said::Progress(said)) => {
                 self.on_work(now, id, said.task, |run| Ok(run.progress(said.ply, said.labels, said.encoding)))
             }
-            Some(Said::Plied(said)) => self.on_work(now, id, said.task.clone(), |run| run.plied(id, &said)),
+            Some(Said::Plied(said)) => {
+                self.on_work(now, id, said.task.clone(), |run| run.plied(id, &said))
+            }
             Some(Said::Encoded(said)) => {
                 if let Some(usage) = said.usage {
                     self.note_usage(usage);
@@ -236,12 +302,20 @@ impl Conductor {
     }
 
     fn on_failed(&mut self, now: Duration, id: MemberId, failed: wire::Failed) -> Result<(), ClusterError> {
+        let remedy = failed.remedy();
         let task = Task::try_from(failed.task)?;
-        if let Some(work) = self.work_of(id, &task) {
-            let title = self.members.get(&id).map(Member::title).unwrap_or_default();
-            self.fail(now, work, &format!("{title}: {}", failed.cause));
-            self.schedule(now);
+        let Some(work) = self.work_of(id, &task) else { return Ok(()) };
+        let Some(member) = self.members.get(&id) else { return Ok(()) };
+        let cause = format!("{}: {}", member.title(), failed.cause);
+        match remedy {
+            wire::Remedy::Elsewhere => self.lose_part(now, id, work, &cause),
+            wire::Remedy::Rebuild => {
+                let (table, metric) = (TableName::new(&failed.table)?, failed.metric.parse()?);
+                self.damaged(now, work, table, metric, &cause);
+            }
+            wire::Remedy::Unspecified => self.fail(now, work, &cause),
         }
+        self.schedule(now);
         Ok(())
     }
 
@@ -258,11 +332,13 @@ impl Conductor {
         let applied = apply(run);
         self.note_progress(now, work_id);
         match applied {
-            Ok(Progress::Wait) => {}
+            Ok(Progress::Wait) => self.carry_on_moves(now, work_id),
             Ok(Progress::Tell(command)) => {
                 let run = self.works.get(&work_id).and_then(Work::run);
-                let members: Vec<MemberId> = run.into_iter().flat_map(Run::members).collect();
+                let members = run.map(Run::members).unwrap_or_default();
                 self.actions.extend(members.into_iter().map(|m| Action::Tell(m, command.clone())));
+                self.carry_on_moves(now, work_id);
+                self.make_room_for_idle(now);
             }
             Ok(Progress::Solved(solved)) => self.solved(now, work_id, *solved),
             Err(error) => {
@@ -274,33 +350,46 @@ impl Conductor {
         Ok(())
     }
 
-    /// A metric is finished: on with the next one, or with the manifest.
+    /// A metric is finished: on with the manifest.
     fn solved(&mut self, now: Duration, id: WorkId, solved: SolvedMetric) {
         let Some(work) = self.works.get_mut(&id) else { return };
         tracing::info!(table = %work.plan.table, metric = %solved.metric, plies = solved.plies, labels = solved.labels,
             workers = solved.workers, bytes_sent = solved.bytes_sent, "solved");
-        work.solved.push(solved);
-        let Stage::Running(run) = std::mem::replace(&mut work.stage, Stage::Waiting) else { return };
-        if work.next_metric().is_some() {
-            self.start(now, id, run.owners);
-            return;
-        }
-        work.stage = Stage::Committing;
-        self.actions.push(Action::Commit(Box::new(Commit {
+        let commit = Commit {
             work: id,
             table: work.plan.table.clone(),
             rules: work.rules,
             smaller: work.plan.smaller.clone(),
-            solved: work.solved.clone(),
-        })));
-        for member in self.members.values_mut() {
-            member.parts.remove(&id);
+            solved: solved.clone(),
+        };
+        work.solved.push(solved);
+        let stage = std::mem::replace(&mut work.stage, Stage::Committing);
+        if let Stage::Running(run) = stage {
+            self.drop_parts(&run);
         }
+        self.actions.push(Action::Commit(Box::new(commit)));
+        self.count_memory(id);
+        self.moves.retain(|m| m.work != id);
         self.schedule(now);
     }
 
-    /// A table's manifest was written, or not. `built` is what the job's summary says of it.
-    pub fn committed(&mut self, now: Duration, id: WorkId, result: Result<Vec<wire::Built>, String>) {
+    /// A worker no longer needs its parts of a task.
+    pub(crate) fn tell_drop(&mut self, member: MemberId, task: &Task) {
+        self.actions.push(Action::Tell(member, Tell::Drop(wire::Drop { task: Some(task.into()) })));
+    }
+
+    /// Those who have parts of a run no longer need them.
+    pub(crate) fn drop_parts(&mut self, run: &Run) {
+        for member in run.members() {
+            self.tell_drop(member, &run.task);
+            if let Some(member) = self.members.get_mut(&member) {
+                member.holdings.retain(|h| h.task.table != run.task.table || h.task.metric != run.task.metric);
+            }
+        }
+    }
+
+    /// A metric was written into its table's manifest, or not. `built` is what the job's summary says of it.
+    pub fn committed(&mut self, now: Duration, id: WorkId, result: Result<wire::Built, String>) {
         let built = match result {
             Ok(built) => built,
             Err(cause) => {
@@ -309,28 +398,47 @@ impl Conductor {
                 return;
             }
         };
-        let Some(work) = self.works.remove(&id) else { return };
-        tracing::info!(table = %work.plan.table, "committed");
-        let key = (work.rules, work.plan.table.clone());
+        let Some(work) = self.works.get_mut(&id) else { return };
+        let Some(solved) = work.solved.last() else { return };
+        tracing::info!(table = %work.plan.table, metric = %solved.metric, "committed");
+        let fresh = [solved.metric, Metric::Wdl];
         self.commits += 1;
-        let fresh: BTreeSet<Metric> = work.plan.build.iter().copied().chain([Metric::Wdl]).collect();
-        self.committed.entry(key).or_default().extend(fresh.iter().map(|&m| (m, self.commits)));
+        let key = (work.rules, work.plan.table.clone());
+        self.committed.entry(key).or_default().extend(fresh.map(|m| (m, self.commits)));
+        work.stage = Stage::Waiting;
+        let jobs = work.jobs.clone();
+        // Nobody wants the rest of a table whose jobs are over.
+        let whole = work.next_metric().is_none() || jobs.is_empty();
+        let (positions, labels) = (work.plan.positions, solved.labels);
+        let checkpoints = work.checkpoints();
+        let (rules, table) = (work.rules, work.plan.table.clone());
+        if whole {
+            self.works.remove(&id);
+            self.actions.push(Action::Sweep(checkpoints));
+        }
         for other in self.works.values_mut() {
-            other.waits_for.remove(&id);
-            if other.rules == work.rules && other.plan.table == work.plan.table {
-                other.plan.present.extend(&fresh);
+            if whole {
+                other.waits_for.remove(&id);
+            }
+            if other.rules == rules && other.plan.table == table {
+                other.plan.present.extend(fresh);
             }
         }
-        for job in self.jobs.values_mut().filter(|j| work.jobs.contains(&j.id)) {
-            job.open.remove(&id);
-            job.done += 1;
-            job.positions_done += work.plan.positions;
-            job.labels += work.labels();
-            job.built.extend(built.iter().cloned());
+        for job in jobs {
+            let Some(job) = self.jobs.get_mut(&job) else { continue };
+            job.labels += labels;
+            job.built.push(built.clone());
+            if whole {
+                job.positions_done += positions;
+                job.open.remove(&id);
+                job.done += 1;
+            }
             if job.open.is_empty() {
                 tracing::info!(job = %job.id, "job is done");
                 job.end(JobState::Done, now, &self.processes);
             }
+            let id = job.id;
+            self.record(now, id);
         }
         self.schedule(now);
     }
@@ -347,6 +455,7 @@ impl Conductor {
                 job.failed = Some(id);
                 job.end(JobState::Failed(error.clone()), now, &self.processes);
             }
+            self.record(now, job);
         }
         self.discard(id);
         for job in wanted_by {
@@ -370,16 +479,24 @@ impl Conductor {
 
     fn discard(&mut self, id: WorkId) {
         let Some(work) = self.works.remove(&id) else { return };
-        for member in self.members.values_mut() {
-            if member.parts.remove(&id).is_some()
-                && let Some(run) = work.run()
-            {
-                let task = Some((&run.task).into());
-                self.actions.push(Action::Tell(member.id, Tell::Drop(wire::Drop { task })));
-            }
+        if let Some(run) = work.run() {
+            self.drop_parts(run);
         }
+        self.moves.retain(|m| m.work != id);
+        for member in self.members.values_mut() {
+            member.parts.remove(&id);
+        }
+        self.actions.push(Action::Sweep(work.checkpoints()));
         for other in self.works.values_mut() {
             other.waits_for.remove(&id);
+        }
+    }
+
+    /// Has the record of a job written.
+    pub(crate) fn record(&mut self, now: Duration, id: JobId) {
+        if let Some(job) = self.jobs.get(&id) {
+            let record = JobRecord::new(job, self.job_view(now, job));
+            self.actions.push(Action::Record(Box::new(record)));
         }
     }
 }

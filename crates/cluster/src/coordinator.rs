@@ -1,27 +1,26 @@
-//! The coordinator as a process: it listens, keeps the streams of its workers, and does what the
-//! [`Conductor`] decides.
+//! The coordinator as a process: it listens, waits for the lease, and reigns while it has it.
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use canju_retro::Game;
-use tokio::sync::{mpsc, oneshot, watch};
-use tonic::Status;
+use tokio::sync::oneshot;
 
-use crate::commit::commit;
-use crate::usage::usage;
-use crate::wire::command::Kind as Tell;
+use crate::door::Door;
+use crate::lease::{Holder, Lease};
+use crate::office::{Office, ReignEnd};
 use crate::wire::jobs_server::JobsServer;
 use crate::wire::membership_server::MembershipServer;
-use crate::{Action, Bucket, Buckets, ClusterError, Conductor, Listener, MemberId, Network, Settings, wire};
+use crate::{Bucket, Buckets, ClusterError, LeaseTiming, Listener, Network, Pool, Settings, url_of};
 
 /// How a coordinator is set up.
 #[derive(Clone, Debug)]
 pub struct CoordinatorSettings {
     /// Where it listens; port 0 for any.
     pub listen: SocketAddr,
+    /// The URL at which workers and clients reach it, where that is not the listening address.
+    pub advertise: Option<String>,
     /// Allows listening where other machines can reach it.
     pub insecure_network: bool,
     /// How it is reached.
@@ -32,33 +31,28 @@ pub struct CoordinatorSettings {
     pub index: u32,
     /// How often workers say that they live.
     pub heartbeat: Duration,
+    /// How often the logs of parts go to the store.
+    pub checkpoint: Duration,
+    /// How the lease is held and taken.
+    pub lease: LeaseTiming,
     /// How it behaves.
     pub conductor: Settings,
+    /// The threads that plan.
+    pub pool: Pool,
 }
 
-/// How often silent workers are looked for.
-const TICK: Duration = Duration::from_millis(250);
 /// How long open streams may take to end when the coordinator stops.
 const FAREWELL: Duration = Duration::from_millis(500);
-
-pub(crate) type Line = mpsc::Sender<Result<wire::Command, Status>>;
-
-/// What all services of a coordinator share.
-pub(crate) struct Office {
-    pub(crate) game: Arc<dyn Game>,
-    pub(crate) bucket: Bucket,
-    pub(crate) settings: CoordinatorSettings,
-    pub(crate) identity: String,
-    /// Counts changes, to wake who watches.
-    pub(crate) changes: watch::Sender<u64>,
-    conductor: Mutex<Conductor>,
-    lines: Mutex<HashMap<MemberId, Line>>,
-    started: Instant,
-}
+/// The wait after a store that failed.
+const AGAIN: Duration = Duration::from_secs(2);
 
 /// A coordinator that listens.
 pub struct Coordinator {
-    office: Arc<Office>,
+    game: Arc<dyn Game>,
+    bucket: Bucket,
+    identity: String,
+    settings: CoordinatorSettings,
+    door: Arc<Door>,
     listener: Listener,
 }
 
@@ -76,164 +70,95 @@ impl Coordinator {
         let bucket = buckets.open(&settings.store).await?;
         let identity = bucket.identity(fastrand::u64(..)).await?;
         bucket.check(&identity, "coordinator").await?;
-        let mut conductor = Conductor::new(settings.conductor.clone());
-        conductor.note_usage(usage());
-        let office = Office {
-            game,
-            bucket,
-            settings,
-            identity,
-            changes: watch::Sender::new(0),
-            conductor: Mutex::new(conductor),
-            lines: Mutex::default(),
-            started: Instant::now(),
-        };
-        Ok(Self { office: Arc::new(office), listener })
+        Ok(Self { game, bucket, identity, settings, door: Arc::default(), listener })
     }
 
     /// The URL at which workers and clients reach it, from this machine.
     #[must_use]
     pub fn url(&self) -> String {
-        self.office.settings.network.url(self.listener.address())
+        self.settings.network.url(self.listener.address())
     }
 
-    /// Serves until `shutdown`.
+    /// Serves until `shutdown`: stands by while another coordinator of the store has the lease, and takes its place
+    /// when that one is gone.
     ///
     /// # Errors
-    /// [`ClusterError::Listen`] when the server ends by itself.
+    /// [`ClusterError::Listen`] when the server ends by itself; what the store says of the lease.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ClusterError> {
-        let Self { office, listener } = self;
+        let Self { game, bucket, identity, settings, door, listener } = self;
         let address = listener.address();
-        tracing::info!(%address, store = %office.bucket.store.place(), "coordinator listens");
+        tracing::info!(%address, store = %bucket.store.place(), "coordinator listens");
         let (stop, stopped) = oneshot::channel::<()>();
-        let server = office
-            .settings
+        let server = settings
             .network
             .server()?
-            .add_service(MembershipServer::from_arc(Arc::clone(&office)))
-            .add_service(JobsServer::from_arc(Arc::clone(&office)))
+            .add_service(MembershipServer::from_arc(Arc::clone(&door)))
+            .add_service(JobsServer::from_arc(Arc::clone(&door)))
             .serve_with_incoming_shutdown(listener.incoming(), async {
                 let _ = stopped.await;
             });
         let mut server = tokio::spawn(server);
-        let ticker = tokio::spawn(Arc::clone(&office).tick());
-        let ended = tokio::select! {
-            () = shutdown => None,
-            ended = &mut server => Some(ended),
-        };
-        ticker.abort();
-        if let Some(ended) = ended {
-            let text = match ended {
-                Ok(Ok(())) => "it ended".to_owned(),
-                Ok(Err(e)) => e.to_string(),
-                Err(e) => e.to_string(),
-            };
-            return Err(ClusterError::Listen { address: address.to_string(), source: std::io::Error::other(text) });
-        }
-        office.dismiss();
-        let _ = stop.send(());
-        if tokio::time::timeout(FAREWELL, &mut server).await.is_err() {
-            server.abort();
-        }
-        Ok(())
-    }
-}
-
-impl Office {
-    fn now(&self) -> Duration {
-        self.started.elapsed()
-    }
-
-    async fn tick(self: Arc<Self>) {
-        let mut tick = tokio::time::interval(TICK);
-        loop {
-            tick.tick().await;
-            self.with(|conductor, now| {
-                conductor.note_usage(usage());
-                conductor.tick(now);
-            });
-        }
-    }
-
-    /// Looks at the state.
-    pub(crate) fn look<T>(&self, view: impl FnOnce(&Conductor, Duration) -> T) -> T {
-        view(&self.conductor.lock().unwrap_or_else(PoisonError::into_inner), self.now())
-    }
-
-    /// Changes the state and does what follows. What follows goes out in the order of the
-    /// changes: the lines are filled while the state is held, and filling them does not wait.
-    pub(crate) fn with<T>(self: &Arc<Self>, change: impl FnOnce(&mut Conductor, Duration) -> T) -> T {
-        let mut conductor = self.conductor.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.now();
-        let result = change(&mut conductor, now);
-        loop {
-            let actions = conductor.take_actions();
-            if actions.is_empty() {
-                break;
-            }
-            for action in actions {
-                if let Some(deaf) = self.act(action) {
-                    conductor.leave(now, deaf, "it does not take its commands");
+        let url = settings.advertise.as_deref().map_or_else(|| settings.network.url(address), url_of);
+        let reigns = async {
+            let mut reign = 0;
+            tokio::pin!(shutdown);
+            loop {
+                let store = Arc::clone(&bucket.store);
+                let watch = |holder: &Holder| door.stand_by(&holder.address);
+                let lease = tokio::select! {
+                    biased;
+                    () = &mut shutdown => return Ok(()),
+                    lease = Lease::take(store, Holder::here(&url), settings.lease, reign, watch) => lease,
+                };
+                let lease = match lease {
+                    Ok(lease) => lease,
+                    Err(ClusterError::Store(error)) if error.is_transient() => {
+                        tracing::warn!(%error, "the lease cannot be asked for");
+                        tokio::time::sleep(AGAIN).await;
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
+                reign = lease.reign();
+                tracing::info!(reign, "this coordinator is active");
+                let office = Office::new(Arc::clone(&game), bucket.clone(), settings.clone(), identity.clone(), reign);
+                let end = office.reign(&door, lease, &mut shutdown).await;
+                office.dismiss();
+                match end {
+                    ReignEnd::Stopped(lease) => {
+                        office.flush().await;
+                        lease.release().await;
+                        return Ok(());
+                    }
+                    ReignEnd::Deposed => tracing::warn!(reign, "another coordinator has the lease now, this one stands by"),
+                    ReignEnd::Failed(error) => {
+                        tracing::error!(error = %error.line(), "the jobs cannot be taken up, trying again");
+                        tokio::time::sleep(AGAIN).await;
+                    }
                 }
             }
-        }
-        drop(conductor);
-        self.changes.send_modify(|n| *n += 1);
-        result
-    }
-
-    /// Does one thing. Returns a worker that cannot be told anything.
-    fn act(self: &Arc<Self>, action: Action) -> Option<MemberId> {
-        match action {
-            Action::Tell(member, kind) => {
-                let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-                let line = lines.get(&member)?;
-                line.try_send(Ok(wire::Command { kind: Some(kind) })).is_err().then_some(member)
+        };
+        let ended = tokio::select! {
+            biased;
+            ended = reigns => Ok(ended),
+            ended = &mut server => Err(ended),
+        };
+        match ended {
+            Ok(result) => {
+                let _ = stop.send(());
+                if tokio::time::timeout(FAREWELL, &mut server).await.is_err() {
+                    server.abort();
+                }
+                result
             }
-            Action::Expel(member, reason) => {
-                self.hang_up(member, wire::Goodbye { reason, rejoin: true });
-                None
+            Err(ended) => {
+                let text = match ended {
+                    Ok(Ok(())) => "it ended".to_owned(),
+                    Ok(Err(e)) => e.to_string(),
+                    Err(e) => e.to_string(),
+                };
+                Err(ClusterError::Listen { address: address.to_string(), source: std::io::Error::other(text) })
             }
-            Action::Commit(work) => {
-                let office = Arc::clone(self);
-                tokio::spawn(async move {
-                    let id = work.work;
-                    let writing = {
-                        let office = Arc::clone(&office);
-                        tokio::spawn(
-                            async move { commit(&office.game, &office.bucket, office.settings.index, &work).await },
-                        )
-                    };
-                    // A panic must not leave the job without an end.
-                    let built = writing.await.unwrap_or_else(|e| Err(ClusterError::Panicked(e.to_string())));
-                    let built = built.map_err(|e| e.line());
-                    office.with(|conductor, now| {
-                        conductor.note_usage(usage());
-                        conductor.committed(now, id, built);
-                    });
-                });
-                None
-            }
-        }
-    }
-
-    pub(crate) fn pick_up(&self, member: MemberId, line: Line) {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner).insert(member, line);
-    }
-
-    /// Says goodbye to a worker and ends its stream.
-    pub(crate) fn hang_up(&self, member: MemberId, goodbye: wire::Goodbye) {
-        let line = self.lines.lock().unwrap_or_else(PoisonError::into_inner).remove(&member);
-        if let Some(line) = line {
-            let _ = line.try_send(Ok(wire::Command { kind: Some(Tell::Goodbye(goodbye)) }));
-        }
-    }
-
-    fn dismiss(&self) {
-        let lines = std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner));
-        for line in lines.into_values() {
-            let goodbye = wire::Goodbye { reason: "the coordinator stops".into(), rejoin: true };
-            let _ = line.try_send(Ok(wire::Command { kind: Some(Tell::Goodbye(goodbye)) }));
         }
     }
 }

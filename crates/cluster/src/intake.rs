@@ -6,48 +6,85 @@ use std::time::Duration;
 use canju_retro::{Metric, Rules};
 
 use crate::job::{Job, JobState};
-use crate::pace::Pace;
 use crate::picture::Closed;
 use crate::plan::{Plan, TablePlan};
-use crate::work::{Stage, Work};
+use crate::record::JobRecord;
+use crate::schedule::{Placement, place};
+use crate::work::Work;
 use crate::{ClusterError, Conductor, JobId, WorkId};
 
 impl Conductor {
+    /// Checks that all of a plan fits into the memory of the workers that are there, if enough are.
+    ///
+    /// # Errors
+    /// [`ClusterError::Refused`] with the numbers of the first table that does not.
+    pub fn check_fit(&self, plan: &Plan) -> Result<(), ClusterError> {
+        let members = || self.members.values().filter(|m| m.takes_work());
+        if members().count() < self.settings.min_workers.max(1) {
+            return Ok(());
+        }
+        for table in plan.missing() {
+            if let Placement::Never(reason) = place(table, members(), self.settings.cut_from) {
+                return Err(ClusterError::Refused(format!("{} cannot be built: {reason}", table.table)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of the next job.
+    pub fn new_job(&mut self) -> JobId {
+        self.next_job += 1;
+        JobId(self.next_job - 1)
+    }
+
     /// Takes a job. What the store has by now, or what another job builds already, is not built again.
     /// `commits` is what [`Conductor::commits`] said before the store was read for the plan.
-    pub fn submit(&mut self, now: Duration, plan: Plan, commits: u64) -> JobId {
-        let id = JobId(self.next_job);
-        self.next_job += 1;
+    pub fn submit(&mut self, now: Duration, id: JobId, plan: Plan, commits: u64) {
+        self.take(now, id, plan, commits, None);
+    }
+
+    /// Goes on with a job of an earlier coordinator.
+    pub fn resume(&mut self, now: Duration, record: &JobRecord, plan: Plan, commits: u64) {
+        self.take(now, JobId(record.id), plan, commits, Some(record));
+    }
+
+    /// Remembers a job of an earlier coordinator that is over, or that cannot go on for the given reason.
+    ///
+    /// # Errors
+    /// A record that does not hold together.
+    pub fn remember(&mut self, now: Duration, record: &JobRecord, failed: Option<String>) -> Result<(), ClusterError> {
+        let mut job = Job::of_record(now, record)?;
+        self.next_job = self.next_job.max(record.id + 1);
+        let rewrite = failed.is_some();
+        if let Some(error) = failed {
+            job.state = JobState::Failed(error);
+        }
+        job.ended = Some(now);
+        let id = job.id;
+        self.jobs.insert(id, job);
+        if rewrite {
+            self.record(now, id);
+        }
+        self.forget();
+        Ok(())
+    }
+
+    fn take(&mut self, now: Duration, id: JobId, plan: Plan, commits: u64, before: Option<&JobRecord>) {
+        self.next_job = self.next_job.max(id.0 + 1);
         self.forget();
         let here = self.processes.iter().filter(|(process, _)| !self.gone.contains(process));
         let baseline = here.map(|(&process, usage)| (process, usage.cpu_seconds)).collect();
-        let mut job = Job {
-            id,
-            asked: plan.asked,
-            metrics: plan.metrics,
-            state: JobState::Running,
-            closure: Vec::new(),
-            failed: None,
-            pace: Pace::default(),
-            open: BTreeSet::new(),
-            total: 0,
-            done: 0,
-            present: 0,
-            positions: 0,
-            positions_done: 0,
-            labels: 0,
-            built: Vec::new(),
-            began: now,
-            ended: None,
-            baseline,
-            spent: (0.0, 0),
-        };
+        let mut job = Job { baseline, ..Job::new(now, id, plan.asked, plan.metrics, plan.rules) };
+        if let Some(record) = before {
+            job.take_over(record);
+        }
         for table in plan.tables {
             let positions = table.positions;
             let mut closed = Closed::new(&table);
             let works = self.enlist(id, plan.rules, table, commits);
             if works.is_empty() {
-                job.present += 1;
+                // Those that an earlier coordinator committed for the job count as done.
+                job.present += u32::from(before.is_none());
             } else {
                 closed.works.clone_from(&works);
                 job.total += works.len() as u32;
@@ -61,8 +98,8 @@ impl Conductor {
             job.end(JobState::Done, now, &self.processes);
         }
         self.jobs.insert(id, job);
+        self.record(now, id);
         self.schedule(now);
-        id
     }
 
     /// Finds or makes the work that gives a table its missing metrics.
@@ -89,8 +126,7 @@ impl Conductor {
         let waits_for = smaller.map(|(&id, _)| id).chain(before.iter().copied()).collect();
         plan.build = wanted.into_iter().collect();
         let id = WorkId(self.number());
-        let jobs = [job].into();
-        self.works.insert(id, Work { plan, rules, jobs, waits_for, solved: Vec::new(), stage: Stage::Waiting });
+        self.works.insert(id, Work::new(plan, rules, [job].into(), job, waits_for));
         works.push(id);
         works
     }
@@ -104,6 +140,7 @@ impl Conductor {
         if !job.is_over() {
             tracing::info!(job = %id, "job is cancelled");
             job.end(JobState::Cancelled, now, &self.processes);
+            self.record(now, id);
             self.abandon(id);
             self.schedule(now);
         }

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use canju_retro::{Metric, TableName};
+use canju_retro::{Metric, Rules, TableName};
 
 use crate::pace::Pace;
 use crate::picture::Closed;
-use crate::{JobId, WorkId, wire};
+use crate::record::{JobRecord, RecordState};
+use crate::{ClusterError, JobId, WorkId, wire};
 
 /// Where a job stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,7 @@ pub(crate) struct Job {
     pub(crate) id: JobId,
     pub(crate) asked: Vec<TableName>,
     pub(crate) metrics: Vec<Metric>,
+    pub(crate) rules: Rules,
     pub(crate) state: JobState,
     /// All tables that it takes.
     pub(crate) closure: Vec<Closed>,
@@ -46,9 +48,79 @@ pub(crate) struct Job {
     pub(crate) baseline: BTreeMap<u64, f64>,
     /// CPU seconds and memory at the end.
     pub(crate) spent: (f64, u64),
+    /// Seconds, CPU seconds and memory under earlier coordinators.
+    pub(crate) earlier: (f64, f64, u64),
 }
 
 impl Job {
+    /// A job of which nothing is done.
+    pub(crate) const fn new(
+        began: Duration,
+        id: JobId,
+        asked: Vec<TableName>,
+        metrics: Vec<Metric>,
+        rules: Rules,
+    ) -> Self {
+        Self {
+            id,
+            asked,
+            metrics,
+            rules,
+            state: JobState::Running,
+            closure: Vec::new(),
+            failed: None,
+            pace: Pace::new(),
+            open: BTreeSet::new(),
+            total: 0,
+            done: 0,
+            present: 0,
+            positions: 0,
+            positions_done: 0,
+            labels: 0,
+            built: Vec::new(),
+            began,
+            ended: None,
+            baseline: BTreeMap::new(),
+            spent: (0.0, 0),
+            earlier: (0.0, 0.0, 0),
+        }
+    }
+
+    /// A job as an earlier coordinator left it.
+    pub(crate) fn of_record(now: Duration, record: &JobRecord) -> Result<Self, ClusterError> {
+        let asked = record.tables.iter().map(|t| TableName::new(t)).collect::<Result<_, _>>()?;
+        let metrics = record.metrics.iter().map(|m| m.parse()).collect::<Result<_, _>>()?;
+        let mut job = Self::new(now, JobId(record.id), asked, metrics, record.rules.parse()?);
+        job.take_over(record);
+        job.total = record.total;
+        job.positions = record.positions;
+        job.state = match record.state {
+            RecordState::Running => JobState::Running,
+            RecordState::Done => JobState::Done,
+            RecordState::Cancelled => JobState::Cancelled,
+            RecordState::Failed => JobState::Failed(record.error.clone()),
+        };
+        job.spent = (record.cpu_seconds, record.peak_memory);
+        Ok(job)
+    }
+
+    /// Counts what earlier coordinators have done of it.
+    pub(crate) fn take_over(&mut self, record: &JobRecord) {
+        self.total = record.done;
+        self.done = record.done;
+        self.present = record.present;
+        self.positions = record.positions_done;
+        self.positions_done = record.positions_done;
+        self.labels = record.labels;
+        self.built = record.built.clone();
+        self.earlier = (record.seconds, record.cpu_seconds, record.peak_memory);
+    }
+
+    /// Seconds since the user asked, those without a coordinator left out.
+    pub(crate) fn seconds(&self, now: Duration) -> f64 {
+        self.earlier.0 + self.ended.unwrap_or(now).saturating_sub(self.began).as_secs_f64()
+    }
+
     pub(crate) fn is_over(&self) -> bool {
         self.state != JobState::Running
     }
@@ -60,7 +132,8 @@ impl Job {
         }
         let counted = || self.baseline.iter().filter_map(|(process, &base)| Some((processes.get(process)?, base)));
         let cpu = counted().map(|(usage, base)| usage.cpu_seconds - base).sum::<f64>();
-        (cpu.max(0.0), counted().map(|(usage, _)| usage.peak_memory).sum())
+        let memory: u64 = counted().map(|(usage, _)| usage.peak_memory).sum();
+        (self.earlier.1 + cpu.max(0.0), memory.max(self.earlier.2))
     }
 
     /// Ends the job.

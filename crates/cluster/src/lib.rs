@@ -12,7 +12,8 @@
 //!
 //! * a table exists when its manifest does, and the manifest is written last, with a condition;
 //! * shards depend on the table only, never on how many workers made them;
-//! * whatever goes wrong with a worker ends its jobs with an error that names it; what was committed stays.
+//! * whatever goes wrong with a worker, a coordinator or the store, what was committed stays, and what was at work goes on
+//!   from its logs, or ends with an error that says what to do.
 
 mod assign;
 mod assignment;
@@ -25,6 +26,7 @@ mod commit;
 mod conductor;
 mod convert;
 mod coordinator;
+mod door;
 mod error;
 mod exchange;
 mod gauge;
@@ -32,13 +34,21 @@ mod history;
 mod inbox;
 mod intake;
 mod job;
+mod lease;
+mod ledger;
 mod listen;
 mod member;
 mod network;
+mod office;
 mod pace;
 mod picture;
 mod plan;
 mod pool;
+mod process;
+mod record;
+mod recover;
+mod repair;
+mod run;
 mod schedule;
 mod services;
 mod session;
@@ -57,15 +67,17 @@ pub use bucket::{Bucket, Buckets, Folders};
 pub use chunk::{Letter, MAX_PAYLOAD};
 pub use client::{Client, Watch};
 pub use commit::{commit, present};
-pub use conductor::{Action, Commit, Conductor, Settings};
+pub use conductor::{Action, Commit, Conductor, Damage, Settings};
 pub use coordinator::{Coordinator, CoordinatorSettings};
 pub use error::{ClusterError, causes};
 pub use exchange::{Inboxes, Post, Posted};
 pub use inbox::{Accepted, Inbox, Received, Refusal};
+pub use lease::LeaseTiming;
 pub use listen::{Guest, Incoming, Listener, url_of};
 pub use network::{Connection, Duplex, Listening, Network, Route, Transport};
 pub use plan::{Plan, TablePlan, closure, parse_metrics, parse_tables};
 pub use pool::Pool;
+pub use record::{JobRecord, RecordState};
 pub use sizes::{bytes_in_words, parse_bytes, parse_memory};
 pub use task::{JobId, MemberId, Task};
 pub use usage::{available_memory, cpu_seconds, peak_memory};

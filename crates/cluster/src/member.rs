@@ -1,10 +1,40 @@
 //! A worker as the coordinator sees it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Duration;
 
+use canju_retro::Rules;
+
 use crate::gauge::Gauge;
-use crate::{MemberId, WorkId, wire};
+use crate::{ClusterError, MemberId, Task, WorkId, wire};
+
+/// A part that a worker has from an earlier membership.
+#[derive(Clone, Debug)]
+pub(crate) struct Holding {
+    pub(crate) task: Task,
+    pub(crate) rules: Rules,
+    pub(crate) runs: Range<usize>,
+    /// Plies that it has complete.
+    pub(crate) complete: u32,
+}
+
+impl TryFrom<&wire::Holding> for Holding {
+    type Error = ClusterError;
+
+    fn try_from(holding: &wire::Holding) -> Result<Self, ClusterError> {
+        let neighbours = holding.runs.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
+        let (Some(&first), Some(&last), true) = (holding.runs.first(), holding.runs.last(), neighbours) else {
+            return Err(ClusterError::Protocol("a part whose runs are not neighbours".into()));
+        };
+        Ok(Self {
+            task: holding.task.clone().try_into()?,
+            rules: holding.rules.parse()?,
+            runs: first as usize..last as usize + 1,
+            complete: holding.complete,
+        })
+    }
+}
 
 /// A worker that has joined.
 #[derive(Debug)]
@@ -19,6 +49,12 @@ pub(crate) struct Member {
     pub(crate) process: u64,
     /// It has checked the store and takes work.
     pub(crate) ready: bool,
+    /// It is told to stop, and gives its parts to others.
+    pub(crate) draining: bool,
+    /// Bytes of scratch disk that its parts may take.
+    pub(crate) scratch: u64,
+    /// What it still has from an earlier membership.
+    pub(crate) holdings: Vec<Holding>,
     pub(crate) seen: Duration,
     pub(crate) gauge: Gauge,
     /// Expected bytes of each part it holds.
@@ -36,10 +72,19 @@ impl Member {
             threads: hello.threads.max(1),
             process: hello.usage.as_ref().map_or(0, |u| u.process),
             ready: false,
+            draining: false,
+            scratch: hello.scratch,
+            // What cannot be understood is of no use to anybody.
+            holdings: hello.holdings.iter().filter_map(|h| h.try_into().ok()).collect(),
             seen: now,
             gauge: Gauge::default(),
             parts: BTreeMap::new(),
         }
+    }
+
+    /// True when it takes parts.
+    pub(crate) const fn takes_work(&self) -> bool {
+        self.ready && !self.draining
     }
 
     pub(crate) fn memory_used(&self) -> u64 {
@@ -53,7 +98,7 @@ impl Member {
 
     /// True when a part of so many bytes fits at all.
     pub(crate) fn could_hold(&self, bytes: u64) -> bool {
-        self.memory == 0 || bytes <= self.memory
+        self.memory == 0 || bytes <= self.memory.saturating_add(self.scratch)
     }
 
     /// True when it takes another small table.

@@ -16,6 +16,10 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
+    pub(crate) const fn new() -> Self {
+        Self { samples: VecDeque::new(), total: 0.0 }
+    }
+
     /// The count as it is now.
     pub(crate) fn note(&mut self, now: Duration, total: f64) {
         // A count that starts anew, as that of a process that was started again.

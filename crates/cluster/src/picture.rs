@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use canju_retro::TableName;
 
-use crate::coordinator::Office;
+use crate::office::Office;
 use crate::job::{Job, JobState};
 use crate::plan::TablePlan;
 use crate::work::{Stage, Work};
@@ -40,8 +40,8 @@ impl Office {
             ended: conductor.ended_jobs(now),
             store,
             store_trouble: String::new(),
-            reign: 0,
-            active: true,
+            reign: self.reign,
+            active: !self.is_over(),
             version: VERSION.to_owned(),
             uptime_seconds: now.as_secs_f64(),
         })
@@ -82,7 +82,7 @@ impl Conductor {
                     (view.metric, view.stage) = (run.task.metric.to_string(), run.stage().into());
                     view.ply = run.ply();
                 }
-                wire::Standing::Running
+                if work.repair { wire::Standing::Repairing } else { wire::Standing::Running }
             }
             None if closed.works.is_empty() => wire::Standing::Present,
             None if open.is_empty() && matches!(job.state, JobState::Running | JobState::Done) => {

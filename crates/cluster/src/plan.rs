@@ -33,10 +33,48 @@ pub struct TablePlan {
 }
 
 impl TablePlan {
+    /// Plans one table of which the store holds the metrics `present`.
+    ///
+    /// # Errors
+    /// As [`Game::shape`].
+    pub fn new(
+        game: &dyn Game,
+        table: TableName,
+        metrics: &[Metric],
+        present: BTreeSet<Metric>,
+    ) -> Result<Self, ClusterError> {
+        let shape = game.shape(&table)?;
+        let cells_of = |run: &std::ops::Range<u32>| {
+            let slices = shape.slices.get(run.start as usize..run.end as usize).unwrap_or_default();
+            slices.iter().map(|s| u64::from(s.cells)).sum()
+        };
+        let mut build: Vec<Metric> = metrics.iter().copied().filter(|m| !present.contains(m)).collect();
+        // Win, draw and loss comes with a distance: where it alone is gone, one is counted once more.
+        if build.is_empty() && !present.contains(&Metric::Wdl) {
+            build.extend(metrics.first());
+        }
+        Ok(Self {
+            smaller: game.smaller(&table)?,
+            positions: shape.positions,
+            slices: shape.slices.len() as u32,
+            run_cells: shape.runs.iter().map(cells_of).collect(),
+            set_bytes: shape.set_bytes,
+            build,
+            present,
+            table,
+        })
+    }
+
     /// Cells of all runs, for one side to move.
     #[must_use]
     pub fn cells(&self) -> u64 {
         self.run_cells.iter().sum()
+    }
+
+    /// Cells of some runs, for one side to move; runs that there are not have none.
+    #[must_use]
+    pub fn cells_of(&self, runs: &std::ops::Range<usize>) -> u64 {
+        self.run_cells.get(runs.clone()).unwrap_or_default().iter().sum()
     }
 
     /// Bytes of memory that a part of so many cells is expected to take.
@@ -99,22 +137,8 @@ impl Plan {
     ) -> Result<Self, ClusterError> {
         let mut tables = Vec::new();
         for table in closure(game, &asked)? {
-            let shape = game.shape(&table)?;
-            let cells_of = |run: &std::ops::Range<u32>| {
-                let slices = shape.slices.get(run.start as usize..run.end as usize).unwrap_or_default();
-                slices.iter().map(|s| u64::from(s.cells)).sum()
-            };
             let present = present.get(&table).cloned().unwrap_or_default();
-            tables.push(TablePlan {
-                smaller: game.smaller(&table)?,
-                positions: shape.positions,
-                slices: shape.slices.len() as u32,
-                run_cells: shape.runs.iter().map(cells_of).collect(),
-                set_bytes: shape.set_bytes,
-                build: metrics.iter().copied().filter(|m| !present.contains(m)).collect(),
-                present,
-                table,
-            });
+            tables.push(TablePlan::new(game, table, metrics, present)?);
         }
         Ok(Self { asked, metrics: metrics.to_vec(), rules, tables })
     }

@@ -1,22 +1,24 @@
 //! What begins when, and where it goes: whole to one worker, or cut over all of them.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 use std::time::Duration;
 
 use crate::assign::share_out;
 use crate::member::Member;
 use crate::plan::TablePlan;
+use crate::run::{Run, Share};
 use crate::wire::command::Kind as Tell;
-use crate::work::{Owner, Run, Stage, Work};
-use crate::{Action, Conductor, Task, WorkId, bytes_in_words, wire};
+use crate::work::{Stage, Work};
+use crate::{Action, Conductor, MemberId, Task, WorkId, bytes_in_words, wire};
 
 /// Where a table goes.
 #[derive(Debug)]
 pub(crate) enum Placement {
     /// To this worker, whole.
-    Whole(Owner),
+    Whole(Share),
     /// To these workers, each its share.
-    Cut(Vec<Owner>),
+    Cut(Vec<Share>),
     /// To nobody yet: those that it fits have no room now.
     Later {
         /// It will go whole.
@@ -26,13 +28,13 @@ pub(crate) enum Placement {
     Never(String),
 }
 
-/// Places a table on workers that are ready.
+/// Places a table on workers that take work.
 pub(crate) fn place<'a>(plan: &TablePlan, members: impl Iterator<Item = &'a Member>, cut_from: u64) -> Placement {
     let members: Vec<&Member> = members.collect();
     let need = plan.memory(plan.cells());
     let fits_whole = members.iter().any(|m| m.could_hold(need));
     let can_cut = members.len() > 1 && plan.run_cells.len() > 1;
-    if can_cut && (plan.cells() >= cut_from || !fits_whole) {
+    if plan.cells() >= cut_from || (can_cut && !fits_whole) {
         cut(plan, &members)
     } else if fits_whole {
         whole(plan, &members, need)
@@ -44,26 +46,25 @@ pub(crate) fn place<'a>(plan: &TablePlan, members: impl Iterator<Item = &'a Memb
 fn whole(plan: &TablePlan, members: &[&Member], need: u64) -> Placement {
     let free = members.iter().filter(|m| m.has_slot() && m.has_room(need));
     match free.min_by_key(|m| (m.parts.len(), m.id)) {
-        Some(m) => Placement::Whole(Owner { member: m.id, runs: 0..plan.run_cells.len(), memory: need }),
+        Some(m) => Placement::Whole(Share::fresh(Some(m.id), 0..plan.run_cells.len(), need)),
         None => Placement::Later { whole: true },
     }
 }
 
 fn cut(plan: &TablePlan, members: &[&Member]) -> Placement {
-    let shares = share_out(&plan.run_cells, members.len());
-    let owners: Vec<Owner> = shares
+    let shares: Vec<Share> = share_out(&plan.run_cells, members.len())
         .into_iter()
         .zip(members)
         .map(|(runs, m)| {
-            let cells = plan.run_cells.get(runs.clone()).unwrap_or_default().iter().sum();
-            Owner { member: m.id, runs, memory: plan.memory(cells) }
+            let memory = plan.memory(plan.cells_of(&runs));
+            Share::fresh(Some(m.id), runs, memory)
         })
         .collect();
-    let pairs = || owners.iter().zip(members);
-    if let Some((owner, _)) = pairs().find(|(o, m)| !m.could_hold(o.memory)) {
-        return Placement::Never(too_large(plan, members, owner.memory));
+    let pairs = || shares.iter().zip(members);
+    if let Some((share, _)) = pairs().find(|(s, m)| !m.could_hold(s.memory)) {
+        return Placement::Never(too_large(plan, members, share.memory));
     }
-    if pairs().all(|(o, m)| m.has_room(o.memory)) { Placement::Cut(owners) } else { Placement::Later { whole: false } }
+    if pairs().all(|(s, m)| m.has_room(s.memory)) { Placement::Cut(shares) } else { Placement::Later { whole: false } }
 }
 
 fn too_large(plan: &TablePlan, members: &[&Member], need: u64) -> String {
@@ -78,15 +79,20 @@ fn too_large(plan: &TablePlan, members: &[&Member], need: u64) -> String {
 }
 
 impl Conductor {
-    /// Begins what can begin: small tables wherever there is a slot, the largest first; then, when no
-    /// small one is left to begin, one that is cut over all workers. While that runs nothing else is
-    /// begun, because each of its plies ends with the slowest worker.
+    /// Begins what can begin: first what was stopped by a loss; then small tables wherever there is a slot, the largest
+    /// first; then, when no small one is left to begin, one that is cut over all workers. While that runs
+    /// nothing else is begun, because each of its plies ends with the slowest worker.
     pub(crate) fn schedule(&mut self, now: Duration) {
-        let ready = self.members.values().filter(|m| m.ready).count();
-        if ready == 0 || ready < self.settings.min_workers {
+        if self.is_settling(now) {
             return;
         }
-        if self.works.values().filter_map(Work::run).any(|r| !r.is_whole()) {
+        let ready = self.members.values().filter(|m| m.takes_work()).count();
+        if ready == 0 {
+            return;
+        }
+        self.resume_stopped(now);
+        self.make_room_for_idle(now);
+        if ready < self.settings.min_workers || self.works.values().filter_map(Work::run).any(|r| !r.alone) {
             return;
         }
         let mut candidates: Vec<WorkId> = self.works.iter().filter(|(_, w)| w.is_ready()).map(|(&id, _)| id).collect();
@@ -95,53 +101,100 @@ impl Conductor {
         let mut small_left = false;
         for id in candidates {
             let Some(work) = self.works.get(&id) else { continue };
-            match place(&work.plan, self.members.values().filter(|m| m.ready), self.settings.cut_from) {
-                Placement::Whole(owner) => self.start(now, id, vec![owner]),
-                Placement::Cut(owners) => cut = cut.or(Some((id, owners))),
+            if let Some(shares) = self.held_shares(work) {
+                cut = cut.or(Some((id, shares)));
+                continue;
+            }
+            match place(&work.plan, self.members.values().filter(|m| m.takes_work()), self.settings.cut_from) {
+                Placement::Whole(share) => self.start(now, id, true, vec![share]),
+                Placement::Cut(shares) => cut = cut.or(Some((id, shares))),
                 Placement::Later { whole } => small_left |= whole,
                 Placement::Never(reason) => self.fail(now, id, &reason),
             }
         }
-        if let Some((id, owners)) = cut
+        if let Some((id, shares)) = cut
             && !small_left
         {
-            self.start(now, id, owners);
+            self.start(now, id, false, shares);
         }
     }
 
-    /// Gives the next metric of some work to its owners.
-    pub(crate) fn start(&mut self, now: Duration, id: WorkId, owners: Vec<Owner>) {
+    /// The shares of a table of which workers still have parts from before the coordinator began; `None` where nobody
+    /// has any. What they have not is divided among all.
+    fn held_shares(&self, work: &Work) -> Option<Vec<Share>> {
+        let mut held: Vec<Share> = Vec::new();
+        for (member, holding) in self.holdings_of(work) {
+            let free = held.iter().all(|s| s.runs.end <= holding.runs.start || holding.runs.end <= s.runs.start);
+            if free && holding.runs.end <= work.plan.run_cells.len() {
+                let memory = work.plan.memory(work.plan.cells_of(&holding.runs));
+                let complete = holding.complete;
+                held.push(Share { complete, ..Share::fresh(Some(member), holding.runs.clone(), memory) });
+            }
+        }
+        if held.is_empty() {
+            return None;
+        }
+        held.sort_by_key(|s| s.runs.start);
+        let mut next = 0;
+        let mut gaps: Vec<Range<usize>> = Vec::new();
+        for start_end in held.iter().map(|s| s.runs.clone()).chain([work.plan.run_cells.len()..0]) {
+            if next < start_end.start {
+                gaps.push(next..start_end.start);
+            }
+            next = start_end.end;
+        }
+        let lost = gaps.into_iter().map(|runs| {
+            let memory = work.plan.memory(work.plan.cells_of(&runs));
+            Share::fresh(None, runs, memory)
+        });
+        held.extend(lost);
+        self.give_away(work, &mut held);
+        Some(held)
+    }
+
+    /// Gives the next metric of some work to workers.
+    pub(crate) fn start(&mut self, now: Duration, id: WorkId, alone: bool, shares: Vec<Share>) {
         let epoch = self.new_epoch();
         let Some(work) = self.works.get_mut(&id) else { return };
-        let (Some(metric), Some(&job)) = (work.next_metric(), work.jobs.first()) else { return };
-        let task = Task { job, table: work.plan.table.clone(), metric, epoch };
-        let encode: Vec<String> = work.next_encode().iter().map(ToString::to_string).collect();
-        tracing::info!(table = %task.table, %metric, epoch, workers = owners.len(), "begun");
-        let list: Vec<wire::Owner> = owners
-            .iter()
-            .filter_map(|o| {
-                let member = self.members.get(&o.member)?;
-                Some(wire::Owner {
-                    worker: member.id.0,
-                    name: member.name.clone(),
-                    address: member.address.clone(),
-                    runs: (o.runs.start as u32..o.runs.end as u32).collect(),
-                })
-            })
-            .collect();
-        for owner in &owners {
-            if let Some(member) = self.members.get_mut(&owner.member) {
-                member.parts.insert(id, owner.memory);
-            }
-            let assign = wire::Assign {
-                task: Some((&task).into()),
-                rules: work.rules.to_string(),
-                owners: list.clone(),
-                encode: encode.clone(),
-                memory: owner.memory,
-            };
-            self.actions.push(Action::Tell(owner.member, Tell::Assign(assign)));
+        let Some(metric) = work.next_metric() else { return };
+        let task = Task { job: work.home, table: work.plan.table.clone(), metric, epoch };
+        tracing::info!(table = %task.table, %metric, epoch, shares = shares.len(), "begun");
+        work.losses = 0;
+        work.lost_at = 0;
+        work.stage = Stage::Running(Box::new(Run::new(now, task, alone, shares)));
+        self.assign(id);
+    }
+
+    /// Tells everybody who has a share of a run how the shares stand.
+    pub(crate) fn assign(&mut self, id: WorkId) {
+        let Some(work) = self.works.get(&id) else { return };
+        let Some(run) = work.run().filter(|r| !r.is_stopped()) else { return };
+        let who = |m: MemberId| self.members.get(&m).map(|m| (m.name.clone(), m.address.clone()));
+        let assign = wire::Assign {
+            task: Some((&run.task).into()),
+            rules: work.rules.to_string(),
+            shares: run.list(who),
+            encode: work.next_encode().iter().map(ToString::to_string).collect(),
+            alone: run.alone,
+        };
+        let members = run.members();
+        for &member in &members {
+            self.actions.push(Action::Tell(member, Tell::Assign(assign.clone())));
         }
-        work.stage = Stage::Running(Box::new(Run::new(now, task, owners)));
+        self.count_memory(id);
+    }
+
+    /// Notes who holds how much of a run.
+    pub(crate) fn count_memory(&mut self, id: WorkId) {
+        let shares = self.works.get(&id).and_then(Work::run).map(|r| r.shares.as_slice()).unwrap_or_default();
+        for member in self.members.values_mut() {
+            let bytes = shares.iter().filter(|s| s.member == Some(member.id)).map(|s| s.memory);
+            let (parts, bytes) = bytes.fold((0, 0u64), |(n, sum), b| (n + 1, sum.saturating_add(b)));
+            if parts > 0 {
+                member.parts.insert(id, bytes);
+            } else {
+                member.parts.remove(&id);
+            }
+        }
     }
 }

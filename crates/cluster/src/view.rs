@@ -51,7 +51,7 @@ impl Conductor {
                 bytes_received: m.gauge.received,
                 seen_seconds: now.saturating_sub(m.seen).as_secs_f64(),
                 ready: m.ready,
-                draining: false,
+                draining: m.draining,
                 cpu_share: m.gauge.cpu_share(now),
                 peak_memory: self.processes.get(&m.process).map_or(0, |u| u.peak_memory),
             })
@@ -72,7 +72,7 @@ impl Conductor {
             JobState::Failed(error) => (wire::JobState::Failed, error.clone()),
         };
         let (cpu_seconds, peak_memory) = job.spent(&self.processes);
-        let seconds = job.ended.unwrap_or(now).saturating_sub(job.began).as_secs_f64();
+        let seconds = job.seconds(now);
         wire::Job {
             id: job.id.to_string(),
             state: state.into(),
@@ -114,7 +114,7 @@ impl Conductor {
                 metric: run.task.metric.to_string(),
                 stage: run.stage().into(),
                 ply: run.ply(),
-                workers: run.members().filter_map(name).collect(),
+                workers: run.members().into_iter().filter_map(name).collect(),
                 frontier: run.history.frontier().to_vec(),
                 frontier_stride: run.history.stride(),
                 late: run.late().into_iter().filter_map(name).collect(),

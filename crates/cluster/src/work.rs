@@ -1,14 +1,12 @@
-//! A table being built: its stages, and how reports of workers move it on.
+//! A table being built, metric by metric.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
-use std::time::Duration;
+use std::collections::BTreeSet;
 
-use canju_retro::{Metric, Rules, Statistics, StepCounts};
+use canju_retro::{Metric, Rules, Statistics};
 
-use crate::history::History;
 use crate::plan::TablePlan;
-use crate::{Barrier, BarrierError, ClusterError, JobId, MemberId, PlyReport, Task, Verdict, wire};
+use crate::run::Run;
+use crate::{JobId, MemberId, wire};
 
 /// The number of a table being built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,15 +45,6 @@ impl SolvedMetric {
     }
 }
 
-/// A worker's share of a table.
-#[derive(Clone, Debug)]
-pub(crate) struct Owner {
-    pub(crate) member: MemberId,
-    pub(crate) runs: Range<usize>,
-    /// Bytes that its part is expected to take.
-    pub(crate) memory: u64,
-}
-
 /// A table being built, one metric after the other.
 #[derive(Debug)]
 pub(crate) struct Work {
@@ -63,10 +52,23 @@ pub(crate) struct Work {
     pub(crate) rules: Rules,
     /// Who wants it. Empty when nobody does any more.
     pub(crate) jobs: BTreeSet<JobId>,
+    /// Who asked first: it names the folder of the checkpoints.
+    pub(crate) home: JobId,
     /// What must be committed before.
     pub(crate) waits_for: BTreeSet<WorkId>,
     pub(crate) solved: Vec<SolvedMetric>,
     pub(crate) stage: Stage,
+    /// Workers lost since the furthest ply.
+    pub(crate) losses: u32,
+    /// The ply at the last of these losses.
+    pub(crate) lost_at: u16,
+    /// Its manifest lists it already: only bytes that are damaged or missing are written.
+    pub(crate) repair: bool,
+    /// Smaller tables that were built again for it.
+    pub(crate) repairs: u32,
+    /// Parts that failed by their workers' own trouble, and whose they were.
+    pub(crate) failures: u32,
+    pub(crate) shunned: BTreeSet<MemberId>,
 }
 
 #[derive(Debug)]
@@ -76,44 +78,32 @@ pub(crate) enum Stage {
     Committing,
 }
 
-/// One metric at work.
-#[derive(Debug)]
-pub(crate) struct Run {
-    pub(crate) task: Task,
-    pub(crate) owners: Vec<Owner>,
-    phase: Phase,
-    /// Labels and plies of a part that its worker runs by itself.
-    alone: (u32, u64),
-    /// That part's plies are done.
-    encoding: bool,
-    pub(crate) history: History,
-    pub(crate) began: Duration,
-    bytes_sent: u64,
-    cpu_seconds: f64,
-    peak_memory: u64,
-    shards: Vec<wire::Shard>,
-    statistics: Statistics,
-}
-
-#[derive(Debug)]
-enum Phase {
-    Prepare(BTreeSet<MemberId>),
-    Plies(Barrier),
-    Encode(Barrier, BTreeSet<MemberId>),
-}
-
-/// What a report leads to.
-#[derive(Debug)]
-pub(crate) enum Progress {
-    /// Nothing for anybody to do.
-    Wait,
-    /// The same command for all owners.
-    Tell(wire::command::Kind),
-    /// The metric is solved and encoded.
-    Solved(Box<SolvedMetric>),
-}
-
 impl Work {
+    /// Work that waits.
+    pub(crate) fn new(
+        plan: TablePlan,
+        rules: Rules,
+        jobs: BTreeSet<JobId>,
+        home: JobId,
+        waits_for: BTreeSet<WorkId>,
+    ) -> Self {
+        Self {
+            plan,
+            rules,
+            jobs,
+            home,
+            waits_for,
+            solved: Vec::new(),
+            stage: Stage::Waiting,
+            losses: 0,
+            lost_at: 0,
+            repair: false,
+            repairs: 0,
+            failures: 0,
+            shunned: BTreeSet::new(),
+        }
+    }
+
     /// The next distance to count.
     pub(crate) fn next_metric(&self) -> Option<Metric> {
         self.plan.build.get(self.solved.len()).copied()
@@ -133,9 +123,9 @@ impl Work {
         }
     }
 
-    /// Labels of all metrics so far.
+    /// Labels of the metric at work.
     pub(crate) fn labels(&self) -> u64 {
-        self.solved.iter().map(|s| s.labels).sum::<u64>() + self.run().map_or(0, Run::labels)
+        self.run().map_or(0, Run::labels)
     }
 
     /// An estimate of how much is done, from 0 to 1.
@@ -153,181 +143,13 @@ impl Work {
         })
     }
 
+    /// The folder of its checkpoints.
+    pub(crate) fn checkpoints(&self) -> String {
+        format!("work/{}/{}/", self.home, self.plan.table)
+    }
+
     /// True for work that could begin now.
     pub(crate) fn is_ready(&self) -> bool {
         matches!(self.stage, Stage::Waiting) && self.waits_for.is_empty()
     }
-}
-
-impl Run {
-    pub(crate) fn new(began: Duration, task: Task, owners: Vec<Owner>) -> Self {
-        let missing = owners.iter().map(|o| o.member).collect();
-        Self {
-            task,
-            owners,
-            phase: Phase::Prepare(missing),
-            alone: (0, 0),
-            encoding: false,
-            history: History::new(began),
-            began,
-            bytes_sent: 0,
-            cpu_seconds: 0.0,
-            peak_memory: 0,
-            shards: Vec::new(),
-            statistics: Statistics::default(),
-        }
-    }
-
-    pub(crate) fn members(&self) -> impl Iterator<Item = MemberId> + '_ {
-        self.owners.iter().map(|o| o.member)
-    }
-
-    /// True when one worker has it all and runs the plies by itself.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.owners.len() == 1
-    }
-
-    pub(crate) fn labels(&self) -> u64 {
-        match &self.phase {
-            Phase::Prepare(_) => self.alone.1,
-            Phase::Plies(barrier) | Phase::Encode(barrier, _) => barrier.labels(),
-        }
-    }
-
-    pub(crate) fn ply(&self) -> u32 {
-        match &self.phase {
-            Phase::Prepare(_) => self.alone.0,
-            Phase::Plies(barrier) | Phase::Encode(barrier, _) => u32::from(barrier.ply()),
-        }
-    }
-
-    pub(crate) fn stage(&self) -> &'static str {
-        match &self.phase {
-            Phase::Prepare(_) if self.encoding => "encode",
-            Phase::Prepare(missing) if missing.is_empty() || self.alone.0 > 0 => "plies",
-            Phase::Prepare(_) => "prepare",
-            Phase::Plies(_) => "plies",
-            Phase::Encode(..) => "encode",
-        }
-    }
-
-    /// Who has not reported the ply at work while others have.
-    pub(crate) fn late(&self) -> Vec<MemberId> {
-        let Phase::Plies(barrier) = &self.phase else { return Vec::new() };
-        let late: Vec<MemberId> = barrier.late().collect();
-        if late.len() < self.owners.len() { late } else { Vec::new() }
-    }
-
-    /// Captures are done at a worker.
-    pub(crate) fn prepared(&mut self, member: MemberId) -> Progress {
-        let whole = self.is_whole();
-        let Phase::Prepare(missing) = &mut self.phase else { return Progress::Wait };
-        missing.remove(&member);
-        if whole || !missing.is_empty() {
-            return Progress::Wait;
-        }
-        self.phase = Phase::Plies(Barrier::new(self.owners.iter().map(|o| o.member).collect()));
-        Progress::Tell(self.step(0))
-    }
-
-    fn step(&self, ply: u16) -> wire::command::Kind {
-        wire::command::Kind::Step(wire::Step { task: Some((&self.task).into()), ply: u32::from(ply) })
-    }
-
-    /// How far a worker is that has it all.
-    pub(crate) fn progress(&mut self, ply: u32, labels: u64, encoding: bool) -> Progress {
-        self.alone = (ply, labels);
-        self.encoding = encoding;
-        Progress::Wait
-    }
-
-    /// A worker has done a ply.
-    pub(crate) fn plied(&mut self, member: MemberId, report: &wire::Plied) -> Result<Progress, ClusterError> {
-        let Phase::Plies(barrier) = &mut self.phase else { return Ok(Progress::Wait) };
-        let ply = u16::try_from(report.ply).map_err(|_| ClusterError::Protocol("a ply beyond 65535".into()))?;
-        let first = ply == barrier.ply() && barrier.late().any(|late| late == member);
-        let verdict = barrier.report(member, ply, ply_report(report)).map_err(broken)?;
-        if first {
-            self.bytes_sent += report.sent.iter().map(|t| t.bytes).sum::<u64>();
-        }
-        match verdict {
-            Verdict::Wait => Ok(Progress::Wait),
-            Verdict::Next(ply) => Ok(Progress::Tell(self.step(ply))),
-            Verdict::Solved => {
-                let missing = self.owners.iter().map(|o| o.member).collect();
-                let empty = Phase::Prepare(BTreeSet::new());
-                if let Phase::Plies(barrier) = std::mem::replace(&mut self.phase, empty) {
-                    self.phase = Phase::Encode(barrier, missing);
-                }
-                Ok(Progress::Tell(wire::command::Kind::Encode(wire::Encode { task: Some((&self.task).into()) })))
-            }
-        }
-    }
-
-    /// A worker's shards are in the store.
-    pub(crate) fn encoded(
-        &mut self,
-        now: Duration,
-        member: MemberId,
-        report: wire::Encoded,
-    ) -> Result<Progress, ClusterError> {
-        let whole = self.is_whole();
-        match &mut self.phase {
-            Phase::Encode(_, missing) => {
-                if !missing.remove(&member) {
-                    return Ok(Progress::Wait);
-                }
-            }
-            Phase::Prepare(_) if whole => self.alone = (report.plies, report.labels),
-            _ => return Err(ClusterError::Protocol("shards of a part that is not solved".into())),
-        }
-        let statistics = report.statistics.ok_or_else(|| ClusterError::Protocol("shards without statistics".into()))?;
-        self.statistics.merge(&statistics.try_into()?);
-        self.shards.extend(report.shards);
-        self.cpu_seconds += report.cpu_seconds;
-        self.peak_memory = self.peak_memory.max(report.memory);
-        if let Phase::Encode(_, missing) = &self.phase
-            && !missing.is_empty()
-        {
-            return Ok(Progress::Wait);
-        }
-        Ok(Progress::Solved(Box::new(self.finish(now))))
-    }
-
-    fn finish(&mut self, now: Duration) -> SolvedMetric {
-        let mut shards = std::mem::take(&mut self.shards);
-        shards.sort_by(|a, b| (&a.metric, a.run).cmp(&(&b.metric, b.run)));
-        // Plies are counted from 0: the last one is one less than how many were run.
-        let plies = match &self.phase {
-            Phase::Prepare(_) => self.alone.0,
-            Phase::Plies(_) | Phase::Encode(..) => self.ply() + 1,
-        };
-        SolvedMetric {
-            metric: self.task.metric,
-            shards,
-            statistics: std::mem::take(&mut self.statistics),
-            plies,
-            labels: self.labels(),
-            workers: self.owners.len() as u32,
-            bytes_sent: self.bytes_sent,
-            cpu_seconds: self.cpu_seconds,
-            wall_seconds: now.saturating_sub(self.began).as_secs_f64(),
-            peak_memory: self.peak_memory,
-        }
-    }
-}
-
-fn ply_report(report: &wire::Plied) -> PlyReport {
-    let chunks = |traffic: &[wire::Traffic]| -> BTreeMap<MemberId, u32> {
-        traffic.iter().map(|t| (MemberId(t.peer), t.chunks)).collect()
-    };
-    PlyReport {
-        counts: StepCounts { labels: [report.first_labels, report.second_labels], pending: report.pending },
-        sent: chunks(&report.sent),
-        received: chunks(&report.received),
-    }
-}
-
-fn broken(error: BarrierError) -> ClusterError {
-    ClusterError::Protocol(error.to_string())
 }

@@ -1,0 +1,386 @@
+//! A coordinator's reign: the state of its cluster, and what is done about it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use canju_retro::{Game, Metric, Rules};
+use canju_store::Key;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, MissedTickBehavior, interval};
+use tonic::Status;
+
+use crate::commit::{commit, present};
+use crate::conductor::Damage;
+use crate::door::Door;
+use crate::lease::{Lease, Renewal};
+use crate::ledger::{Ledger, Unwritten};
+use crate::plan::TablePlan;
+use crate::record::JobRecord;
+use crate::usage::usage;
+use crate::wire::command::Kind as Tell;
+use crate::{Action, Bucket, ClusterError, Conductor, CoordinatorSettings, JobId, MemberId, Pool, wire};
+
+/// How often silent workers are looked for.
+const TICK: Duration = Duration::from_millis(250);
+
+pub(crate) type Line = mpsc::Sender<Result<wire::Command, Status>>;
+
+/// What all services of a coordinator share while it reigns.
+pub(crate) struct Office {
+    pub(crate) game: Arc<dyn Game>,
+    pub(crate) bucket: Bucket,
+    pub(crate) settings: CoordinatorSettings,
+    pub(crate) pool: Pool,
+    pub(crate) identity: String,
+    pub(crate) reign: u64,
+    /// Counts changes, to wake who watches.
+    pub(crate) changes: watch::Sender<u64>,
+    pub(crate) ledger: Ledger,
+    conductor: Mutex<Conductor>,
+    lines: Mutex<BTreeMap<MemberId, Line>>,
+    /// The reign is over: nothing more is written.
+    over: AtomicBool,
+    started: Instant,
+}
+
+/// How a reign ends.
+pub(crate) enum ReignEnd {
+    /// The coordinator is told to stop.
+    Stopped(Lease),
+    /// Another coordinator has the lease.
+    Deposed,
+    /// It could not begin.
+    Failed(ClusterError),
+}
+
+impl Office {
+    pub(crate) fn new(
+        game: Arc<dyn Game>,
+        bucket: Bucket,
+        settings: CoordinatorSettings,
+        identity: String,
+        reign: u64,
+    ) -> Arc<Self> {
+        let mut conductor = Conductor::new(settings.conductor.clone(), reign);
+        conductor.note_usage(usage());
+        Arc::new(Self {
+            game,
+            pool: settings.pool.clone(),
+            ledger: Ledger::new(Arc::clone(&bucket.store)),
+            bucket,
+            settings,
+            identity,
+            reign,
+            changes: watch::Sender::new(0),
+            conductor: Mutex::new(conductor),
+            lines: Mutex::default(),
+            over: AtomicBool::new(false),
+            started: Instant::now(),
+        })
+    }
+
+    /// Takes up the jobs of the coordinator before, opens the door, and serves until the lease or the coordinator ends.
+    pub(crate) async fn reign<S: Future<Output = ()>>(
+        self: &Arc<Self>,
+        door: &Door,
+        mut lease: Lease,
+        shutdown: &mut Pin<&mut S>,
+    ) -> ReignEnd {
+        let crew = lease.crew().clone();
+        // The lease is renewed from the beginning: there may be many jobs to plan.
+        let end = {
+            let renewals = self.renew(&mut lease);
+            let life = async {
+                if let Err(error) = self.take_up(crew).await {
+                    return Some(ReignEnd::Failed(error));
+                }
+                door.open(self);
+                tokio::select! {
+                    biased;
+                    () = self.ledger.keep() => Some(ReignEnd::Deposed),
+                    () = self.tick() => None,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = shutdown.as_mut() => None,
+                () = renewals => Some(ReignEnd::Deposed),
+                end = life => end,
+            }
+        };
+        door.close();
+        self.over.store(true, Ordering::SeqCst);
+        match end {
+            None => ReignEnd::Stopped(lease),
+            Some(ReignEnd::Failed(error)) => {
+                // Another coordinator may fare better.
+                lease.release().await;
+                ReignEnd::Failed(error)
+            }
+            Some(end) => end,
+        }
+    }
+
+    /// Renews the lease; ends when it is lost.
+    async fn renew(&self, lease: &mut Lease) {
+        let mut beat = interval(self.settings.lease.renew);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            beat.tick().await;
+            match lease.renew(self.look(|conductor, _| conductor.crew_to_name())).await {
+                Renewal::Kept => {}
+                Renewal::Lost => return,
+                Renewal::Unknown(error) => tracing::warn!(%error, "the lease could not be renewed, trying again"),
+            }
+        }
+    }
+
+    /// Reads what an earlier coordinator has left: its jobs go on.
+    async fn take_up(self: &Arc<Self>, crew: BTreeSet<String>) -> Result<(), ClusterError> {
+        let records = self.ledger.read().await?;
+        let mut plans = Vec::new();
+        for record in &records {
+            let plan = if record.is_over() { None } else { Some(self.plan_again(record).await) };
+            if let Some(Err(ClusterError::Store(error))) = plan {
+                return Err(error.into());
+            }
+            plans.push(plan);
+        }
+        let open: BTreeSet<u64> = records.iter().filter(|r| !r.is_over()).map(|r| r.id).collect();
+        self.with(|conductor, now| {
+            if !open.is_empty() {
+                conductor.settle(now, crew);
+            }
+            for (record, plan) in records.iter().zip(plans) {
+                let remembered = match plan {
+                    None => conductor.remember(now, record, None),
+                    Some(Ok((plan, commits))) => {
+                        conductor.resume(now, record, plan, commits);
+                        Ok(())
+                    }
+                    Some(Err(error)) => conductor.remember(now, record, Some(error.line())),
+                };
+                if let Err(error) = remembered {
+                    tracing::error!(job = %JobId(record.id), error = %error.line(), "a job is left out");
+                }
+            }
+        });
+        self.sweep_left_over(&open).await;
+        Ok(())
+    }
+
+    async fn plan_again(&self, record: &JobRecord) -> Result<(crate::Plan, u64), ClusterError> {
+        let request = wire::SubmitRequest {
+            tables: record.tables.clone(),
+            metrics: record.metrics.clone(),
+            rules: record.rules.clone(),
+        };
+        self.plan(request).await
+    }
+
+    /// Deletes checkpoints of jobs that are not at work.
+    async fn sweep_left_over(self: &Arc<Self>, open: &BTreeSet<u64>) {
+        let objects = match self.bucket.store.list("work/").await {
+            Ok(objects) => objects,
+            Err(error) => {
+                tracing::warn!(%error, "old checkpoints could not be listed");
+                return;
+            }
+        };
+        let job_of = |key: &Key| key.as_str().split('/').nth(1)?.parse::<JobId>().ok().map(|id| id.0);
+        let old = objects.into_iter().map(|o| o.key).filter(|key| job_of(key).is_some_and(|id| !open.contains(&id)));
+        self.delete(old.collect()).await;
+    }
+
+    async fn delete(&self, keys: Vec<Key>) {
+        for key in keys {
+            if self.is_over() {
+                return;
+            }
+            if let Err(error) = self.bucket.store.delete(&key).await {
+                tracing::warn!(%key, %error, "a checkpoint that nobody needs is not deleted");
+                return;
+            }
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
+    async fn tick(self: &Arc<Self>) {
+        let mut tick = interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tick.tick().await;
+            self.with(|conductor, now| {
+                conductor.note_usage(usage());
+                conductor.tick(now);
+            });
+        }
+    }
+
+    /// Looks at the state.
+    pub(crate) fn look<T>(&self, view: impl FnOnce(&Conductor, Duration) -> T) -> T {
+        view(&self.conductor.lock().unwrap_or_else(PoisonError::into_inner), self.now())
+    }
+
+    /// Changes the state and does what follows. What follows goes out in the order of the
+    /// changes: the lines are filled while the state is held, and filling them does not wait.
+    pub(crate) fn with<T>(self: &Arc<Self>, change: impl FnOnce(&mut Conductor, Duration) -> T) -> T {
+        let mut conductor = self.conductor.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.now();
+        let result = change(&mut conductor, now);
+        loop {
+            let actions = conductor.take_actions();
+            if actions.is_empty() {
+                break;
+            }
+            for action in actions {
+                if let Some(deaf) = self.act(action) {
+                    conductor.leave(now, deaf, "it does not take its commands");
+                }
+            }
+        }
+        drop(conductor);
+        self.changes.send_modify(|n| *n += 1);
+        result
+    }
+
+    /// Does one thing. Returns a worker that cannot be told anything.
+    fn act(self: &Arc<Self>, action: Action) -> Option<MemberId> {
+        if self.is_over() {
+            return None;
+        }
+        match action {
+            Action::Tell(member, kind) => {
+                let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+                let line = lines.get(&member)?;
+                return line.try_send(Ok(wire::Command { kind: Some(kind) })).is_err().then_some(member);
+            }
+            Action::Expel(member, reason) => self.hang_up(member, goodbye(reason)),
+            Action::Record(record) => self.ledger.note(*record),
+            Action::Commit(work) => {
+                let office = Arc::clone(self);
+                tokio::spawn(async move { office.commit(&work).await });
+            }
+            Action::Sweep(prefix) => {
+                let office = Arc::clone(self);
+                tokio::spawn(async move {
+                    match office.bucket.store.list(&prefix).await {
+                        Ok(objects) => office.delete(objects.into_iter().map(|o| o.key).collect()).await,
+                        Err(error) => tracing::warn!(prefix, %error, "checkpoints that nobody needs are not deleted"),
+                    }
+                });
+            }
+            Action::Replan(damage) => {
+                let office = Arc::clone(self);
+                tokio::spawn(async move {
+                    let plan = office.replan(&damage).await.map_err(|e| e.line());
+                    office.with(|conductor, now| conductor.repair(now, &damage, plan));
+                });
+            }
+        }
+        None
+    }
+
+    async fn commit(self: Arc<Self>, work: &crate::Commit) {
+        let writing = {
+            let (office, work) = (Arc::clone(&self), work.clone());
+            tokio::spawn(async move {
+                commit(&office.game, &office.bucket, &office.pool, office.settings.index, &work).await
+            })
+        };
+        // A panic must not leave the job without an end.
+        let built = writing.await.unwrap_or_else(|e| Err(ClusterError::Panicked(e.to_string())));
+        let built = built.map_err(|e| e.line());
+        self.with(|conductor, now| {
+            conductor.note_usage(usage());
+            conductor.committed(now, work.work, built);
+        });
+    }
+
+    /// Plans a damaged table anew.
+    async fn replan(&self, damage: &Damage) -> Result<TablePlan, ClusterError> {
+        let Damage { table, metric, rules, .. } = damage.clone();
+        let found =
+            present(self.bucket.store.as_ref(), rules, self.settings.index, std::slice::from_ref(&table)).await?;
+        let mut present = found.get(&table).cloned().unwrap_or_default();
+        present.remove(&metric);
+        let distance = match metric {
+            Metric::Wdl => present.iter().copied().find(|&m| m != Metric::Wdl).unwrap_or(Metric::Dtm),
+            distance => distance,
+        };
+        let game = Arc::clone(&self.game);
+        self.pool.run(move || TablePlan::new(game.as_ref(), table, &[distance], present)).await?
+    }
+
+    /// A plan, and how many commits there were before the store was read for it.
+    pub(crate) async fn plan(&self, request: wire::SubmitRequest) -> Result<(crate::Plan, u64), ClusterError> {
+        use crate::plan::{Plan, closure, parse_metrics, parse_tables};
+        let metrics = parse_metrics(&request.metrics)?;
+        let rules: Rules = if request.rules.is_empty() { Default::default() } else { request.rules.parse()? };
+        let game = Arc::clone(&self.game);
+        // Indices and shapes of large tables take a moment.
+        let names = move || -> Result<_, ClusterError> {
+            let asked = parse_tables(game.as_ref(), &request.tables)?;
+            let tables = closure(game.as_ref(), &asked)?;
+            Ok((asked, tables))
+        };
+        let (asked, tables) = self.pool.run(names).await??;
+        let commits = self.look(|conductor, _| conductor.commits());
+        let present = present(self.bucket.store.as_ref(), rules, self.settings.index, &tables).await?;
+        let game = Arc::clone(&self.game);
+        let plan = self.pool.run(move || Plan::new(game.as_ref(), asked, &metrics, rules, &present)).await??;
+        Ok((plan, commits))
+    }
+
+    /// Writes a job's record now: from then on the job survives the coordinator.
+    pub(crate) async fn write_record(&self, record: &JobRecord) -> Result<(), ClusterError> {
+        match self.ledger.write(record).await {
+            Ok(()) => Ok(()),
+            Err(Unwritten::Failed(error)) => Err(error),
+            Err(Unwritten::Fenced) => Err(ClusterError::Refused(
+                "another coordinator has taken over this store meanwhile: ask again".into(),
+            )),
+        }
+    }
+
+    /// Writes what is still to be written.
+    pub(crate) async fn flush(&self) {
+        self.ledger.flush().await;
+    }
+
+    pub(crate) fn pick_up(&self, member: MemberId, line: Line) {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).insert(member, line);
+    }
+
+    /// Says goodbye to a worker and ends its stream.
+    pub(crate) fn hang_up(&self, member: MemberId, goodbye: wire::Goodbye) {
+        let line = self.lines.lock().unwrap_or_else(PoisonError::into_inner).remove(&member);
+        if let Some(line) = line {
+            let _ = line.try_send(Ok(wire::Command { kind: Some(Tell::Goodbye(goodbye)) }));
+        }
+    }
+
+    /// Says goodbye to everybody.
+    pub(crate) fn dismiss(&self) {
+        let lines = std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner));
+        for line in lines.into_values() {
+            let goodbye = goodbye("the coordinator stops".into());
+            let _ = line.try_send(Ok(wire::Command { kind: Some(Tell::Goodbye(goodbye)) }));
+        }
+    }
+}
+
+/// The end of a membership after which joining anew helps.
+pub(crate) fn goodbye(reason: String) -> wire::Goodbye {
+    wire::Goodbye { reason, rejoin: true, coordinator: String::new() }
+}
