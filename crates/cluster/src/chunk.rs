@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use prost::Message;
 
-use crate::{MemberId, Task, wire};
+use crate::{Task, wire};
 
 /// The longest payload of a piece, in bytes.
 pub const MAX_PAYLOAD: usize = 512 * 1024;
@@ -18,10 +18,10 @@ pub struct Letter {
     pub task: Task,
     /// Which ply.
     pub ply: u16,
-    /// Who sends.
-    pub from: MemberId,
-    /// Who receives.
-    pub to: MemberId,
+    /// The number of the share that sends.
+    pub from: u32,
+    /// The number of the share that receives.
+    pub to: u32,
     /// What the part exported.
     pub message: Bytes,
 }
@@ -48,8 +48,8 @@ impl Letter {
         let mut chunk = wire::Chunk {
             task: Some((&self.task).into()),
             ply: u32::from(self.ply),
-            from: self.from.0,
-            to: self.to.0,
+            from: self.from,
+            to: self.to,
             sequence,
             last: sequence + 1 == self.chunks(),
             payload: self.message.slice(start..end),

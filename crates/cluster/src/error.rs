@@ -27,6 +27,9 @@ pub enum ClusterError {
     /// A request that must be asked differently; the text says how.
     #[error("{0}")]
     Refused(String),
+    /// A part that cannot go on here, but may elsewhere; the text says why.
+    #[error("{0}")]
+    Elsewhere(String),
     /// Nobody answers at an address.
     #[error("cannot reach {what} at {address}: is it running, and is the address right?")]
     Unreachable {

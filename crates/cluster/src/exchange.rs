@@ -1,47 +1,64 @@
 //! The way of messages from worker to worker: the service that takes them, and the post that sends them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::chunk::{Letter, MAX_WIRE};
 use crate::inbox::{Accepted, Inbox, Refusal};
 use crate::wire::exchange_client::ExchangeClient;
 use crate::wire::exchange_server::{Exchange, ExchangeServer};
-use crate::{ClusterError, MemberId, Network, Route, wire};
+use crate::{ClusterError, Network, Route, wire};
 
-/// How often a message is sent before the part fails: by then the coordinator has seen whether the peer lives.
-const ATTEMPTS: u32 = 8;
+/// How long a message is sent again before the part fails: by then the coordinator has seen whether the peer
+/// lives, and has given its shares to others.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The longest wait before a message is sent again.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
 /// Connections to other workers that are kept.
 const CONNECTIONS: usize = 1000;
 
-/// The letter-boxes of all parts that a worker holds, by their epochs.
+/// The letter-boxes of all parts that a worker holds, by the epochs and the numbers of their shares.
 #[derive(Clone, Debug, Default)]
-pub struct Inboxes(Arc<Mutex<HashMap<u64, Arc<Inbox>>>>);
+pub struct Inboxes(Arc<Mutex<Boxes>>);
+
+type Boxes = BTreeMap<(u64, u32), Arc<Inbox>>;
 
 /// A part's letter-box in its worker's set, taken away when this is dropped.
 #[derive(Debug)]
 pub struct Posted {
     inboxes: Inboxes,
-    epoch: u64,
     /// The box.
     pub inbox: Arc<Inbox>,
 }
 
 impl Inboxes {
-    fn with<T>(&self, work: impl FnOnce(&mut HashMap<u64, Arc<Inbox>>) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut Boxes) -> T) -> T {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts up the letter-box of an attempt.
+    /// Puts up the letter-box of a share in an attempt.
     #[must_use]
-    pub fn put_up(&self, epoch: u64, inbox: Inbox) -> Posted {
+    pub fn put_up(&self, inbox: Inbox) -> Posted {
         let inbox = Arc::new(inbox);
-        self.with(|boxes| boxes.insert(epoch, Arc::clone(&inbox)));
-        Posted { inboxes: self.clone(), epoch, inbox }
+        self.with(|boxes| boxes.insert(inbox.place(), Arc::clone(&inbox)));
+        Posted { inboxes: self.clone(), inbox }
+    }
+
+    /// Takes a message of a share of the same worker. Returns its chunks.
+    ///
+    /// # Errors
+    /// As [`Inbox::accept`].
+    pub fn deliver(&self, letter: &Letter) -> Result<u32, Refusal> {
+        for number in 0..letter.chunks() {
+            self.accept(letter.chunk(number))?;
+        }
+        Ok(letter.chunks())
     }
 
     /// The service that takes messages into these boxes.
@@ -52,16 +69,21 @@ impl Inboxes {
 
     fn accept(&self, chunk: wire::Chunk) -> Result<Accepted, Refusal> {
         let epoch = chunk.task.as_ref().map_or(0, |t| t.epoch);
-        match self.with(|boxes| boxes.get(&epoch).cloned()) {
+        match self.with(|boxes| boxes.get(&(epoch, chunk.to)).cloned()) {
             Some(inbox) => inbox.accept(chunk),
-            None => Err(Refusal::NotMine(format!("nothing of epoch {epoch} is at work here"))),
+            None => Err(Refusal::NotMine(format!("share {} of epoch {epoch} is not at work here", chunk.to))),
         }
     }
 }
 
 impl Drop for Posted {
     fn drop(&mut self) {
-        self.inboxes.with(|boxes| boxes.remove(&self.epoch));
+        let place = self.inbox.place();
+        self.inboxes.with(|boxes| {
+            if boxes.get(&place).is_some_and(|there| Arc::ptr_eq(there, &self.inbox)) {
+                boxes.remove(&place);
+            }
+        });
     }
 }
 
@@ -101,52 +123,99 @@ impl From<Refusal> for Status {
 }
 
 /// Sends messages to other workers, over one connection to each.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Post {
     network: Network,
-    channels: Arc<Mutex<HashMap<String, Route>>>,
+    channels: Arc<Mutex<BTreeMap<String, Route>>>,
+    patience: Duration,
+}
+
+impl Default for Post {
+    fn default() -> Self {
+        Self::new(Network::default())
+    }
+}
+
+/// Where a message goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Way<'a> {
+    /// To a share of the same worker.
+    Here(&'a Inboxes),
+    /// To a worker with this URL.
+    There(&'a str),
 }
 
 impl Post {
     /// A post without connections yet.
     #[must_use]
     pub fn new(network: Network) -> Self {
-        Self { network, channels: Arc::default() }
+        Self { network, channels: Arc::default(), patience: PATIENCE }
+    }
+
+    /// The same post, which sends a message again for so long.
+    #[must_use]
+    pub const fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// Sends a message until all of it is acknowledged. Returns its chunks.
     ///
+    /// A reader that does not answer or does not know of the share is asked again: the coordinator
+    /// knows more, and either gives the share to somebody or calls the sender off.
+    ///
     /// # Errors
-    /// [`ClusterError::Remote`] when the reader refuses it, [`ClusterError::Unreachable`] when it does not answer.
+    /// [`ClusterError::Remote`] when the message contradicts what the reader holds or can hold,
+    /// [`ClusterError::Unreachable`] when it was not taken for so long.
     pub async fn send(&self, address: &str, letter: &Letter) -> Result<u32, ClusterError> {
-        let channel = self.channel(address)?;
+        self.deliver(Way::There(address), letter).await
+    }
+
+    /// As [`Post::send`], also to shares of the same worker.
+    pub(crate) async fn deliver(&self, way: Way<'_>, letter: &Letter) -> Result<u32, ClusterError> {
+        let began = Instant::now();
         let mut wait = Duration::from_millis(20);
-        for attempt in 1.. {
-            let pieces = letter.clone();
-            let chunks = (0..letter.chunks()).map(move |number| pieces.chunk(number));
-            let mut client = ExchangeClient::new(channel.clone());
-            let status = match client.send(tokio_stream::iter(chunks)).await {
-                Ok(receipt) if receipt.get_ref().held == letter.chunks() => return Ok(letter.chunks()),
+        let address = match way {
+            Way::Here(_) => "this worker",
+            Way::There(address) => address,
+        };
+        loop {
+            let status = match self.attempt(way, letter).await? {
+                Ok(held) if held == letter.chunks() => return Ok(held),
                 Ok(_) => Status::data_loss("chunks were lost on the way"),
                 Err(status) => status,
             };
-            let worth_it =
-                matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Cancelled | Code::DataLoss);
-            if !worth_it {
-                return Err(refused(letter.to, address, &status));
+            if matches!(status.code(), Code::ResourceExhausted | Code::InvalidArgument | Code::OutOfRange) {
+                return Err(ClusterError::Remote(format!(
+                    "share {} ({address}) refused what was sent to it: {}",
+                    letter.to,
+                    status.message()
+                )));
             }
-            if attempt >= ATTEMPTS {
+            if began.elapsed() >= self.patience {
                 return Err(ClusterError::Unreachable {
                     what: "another worker",
                     address: address.to_owned(),
                     source: Box::new(status),
                 });
             }
-            tracing::debug!(peer = %letter.to, ply = letter.ply, attempt, status = %status.message(), "send again");
-            tokio::time::sleep(wait).await;
-            wait = (wait * 2).min(Duration::from_secs(2));
+            tracing::debug!(to = letter.to, ply = letter.ply, address, status = %status.message(), "send again");
+            // Many parts lose a reader at the same moment; they must not all come back at the same one.
+            tokio::time::sleep(wait.mul_f64(0.5 + fastrand::f64())).await;
+            wait = (wait * 2).min(LONGEST_WAIT);
         }
-        Err(ClusterError::CalledOff)
+    }
+
+    async fn attempt(&self, way: Way<'_>, letter: &Letter) -> Result<Result<u32, Status>, ClusterError> {
+        Ok(match way {
+            Way::Here(inboxes) => inboxes.deliver(letter).map_err(Status::from),
+            Way::There(address) => {
+                let mut client = ExchangeClient::new(self.channel(address)?);
+                let pieces = letter.clone();
+                let chunks = (0..letter.chunks()).map(move |number| pieces.chunk(number));
+                client.send(tokio_stream::iter(chunks)).await.map(|receipt| receipt.get_ref().held)
+            }
+        })
     }
 
     fn channel(&self, address: &str) -> Result<Route, ClusterError> {
@@ -162,8 +231,4 @@ impl Post {
         channels.insert(address.to_owned(), channel.clone());
         Ok(channel)
     }
-}
-
-fn refused(to: MemberId, address: &str, status: &Status) -> ClusterError {
-    ClusterError::Remote(format!("worker {to} ({address}) refused what was sent to it: {}", status.message()))
 }

@@ -7,17 +7,17 @@ use bytes::Bytes;
 use tokio::sync::watch;
 
 use crate::chunk::{MAX_PAYLOAD, checksum};
-use crate::{MemberId, Task, wire};
+use crate::{Task, wire};
 
 /// Why a piece is not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It belongs to another attempt, table, job or worker.
+    /// It belongs to another attempt, table, job or share.
     #[error("not for this part: {0}")]
     NotMine(String),
     /// The sender has no slices that this part reads.
-    #[error("worker {0} owns nothing that this part reads")]
-    Stranger(u64),
+    #[error("share {0} has nothing that this part reads")]
+    Stranger(u32),
     /// It is of a ply that nobody may have begun.
     #[error("ply {ply} came while ply {open} is at work")]
     Ahead {
@@ -67,32 +67,38 @@ struct Pieces {
 #[derive(Debug)]
 struct State {
     ply: u16,
-    senders: BTreeMap<MemberId, Pieces>,
+    senders: BTreeMap<u32, Pieces>,
 }
 
 /// The letter-box of one part.
 #[derive(Debug)]
 pub struct Inbox {
     task: Task,
-    me: MemberId,
+    me: u32,
     /// The longest message that each sender can have.
-    limits: BTreeMap<MemberId, usize>,
+    limits: BTreeMap<u32, usize>,
     state: Mutex<State>,
     /// Counts complete messages, to wake who waits for them.
     complete: watch::Sender<u64>,
 }
 
 impl Inbox {
-    /// An empty box, at ply 0, for messages of these senders, each with the longest message that it can have.
+    /// An empty box of share `me`, at ply 0, for messages of these shares, each with the longest message that
+    /// it can have.
     #[must_use]
-    pub fn new(task: Task, me: MemberId, limits: BTreeMap<MemberId, usize>) -> Self {
+    pub fn new(task: Task, me: u32, limits: BTreeMap<u32, usize>) -> Self {
         let senders = limits.keys().map(|&m| (m, Pieces::default())).collect();
         let state = Mutex::new(State { ply: 0, senders });
         Self { task, me, limits, state, complete: watch::Sender::new(0) }
     }
 
-    /// Whose messages are taken.
-    pub fn senders(&self) -> impl Iterator<Item = MemberId> + '_ {
+    /// The attempt and the share that it belongs to.
+    pub(crate) const fn place(&self) -> (u64, u32) {
+        (self.task.epoch, self.me)
+    }
+
+    /// The shares whose messages are taken.
+    pub fn senders(&self) -> impl Iterator<Item = u32> + '_ {
         self.limits.keys().copied()
     }
 
@@ -123,7 +129,7 @@ impl Inbox {
         Ok(accepted)
     }
 
-    fn check(&self, chunk: &wire::Chunk) -> Result<MemberId, Refusal> {
+    fn check(&self, chunk: &wire::Chunk) -> Result<u32, Refusal> {
         if chunk.payload.len() > MAX_PAYLOAD {
             return Err(Refusal::TooLarge(chunk.payload.len()));
         }
@@ -134,14 +140,14 @@ impl Inbox {
         if task != self.task {
             return Err(Refusal::NotMine(format!("it is of {task}, at work is {}", self.task)));
         }
-        if chunk.to != self.me.0 {
-            return Err(Refusal::NotMine(format!("it is for worker {}, this is worker {}", chunk.to, self.me)));
+        if chunk.to != self.me {
+            return Err(Refusal::NotMine(format!("it is for share {}, this is share {}", chunk.to, self.me)));
         }
-        Ok(MemberId(chunk.from))
+        Ok(chunk.from)
     }
 
     /// Waits for the whole message of a sender, and takes it out.
-    pub async fn take(&self, from: MemberId) -> Received {
+    pub async fn take(&self, from: u32) -> Received {
         let mut complete = self.complete.subscribe();
         loop {
             complete.mark_unchanged();

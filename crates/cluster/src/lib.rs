@@ -15,11 +15,13 @@
 //! * whatever goes wrong with a worker, a coordinator or the store, what was committed stays, and what was at work goes on
 //!   from its logs, or ends with an error that says what to do.
 
+mod alone;
 mod assign;
 mod assignment;
 mod barrier;
 mod bench;
 mod bucket;
+mod checkpoint;
 mod chunk;
 mod client;
 mod commit;
@@ -31,6 +33,8 @@ mod error;
 mod exchange;
 mod gauge;
 mod history;
+mod hand;
+mod held;
 mod inbox;
 mod intake;
 mod job;
@@ -48,7 +52,9 @@ mod process;
 mod record;
 mod recover;
 mod repair;
+mod restore;
 mod run;
+mod saver;
 mod schedule;
 mod services;
 mod session;

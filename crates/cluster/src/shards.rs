@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use canju_retro::Part;
 use canju_store::{Key, Store, StoreError};
-use canju_table::{EncodeError, ShardSpec, write_shard};
+use canju_table::{EncodeError, ShardInfo, ShardSpec, write_shard};
 use tokio::task::JoinSet;
 
 use crate::assignment::{Assignment, Layout};
 use crate::bench::Bench;
 use crate::bucket::key;
 use crate::commit::{ATTEMPTS, read_manifest};
+use crate::held::Held;
 use crate::{ClusterError, wire};
 
 /// Shards at work at the same time: while one is written to the store another is encoded.
@@ -21,7 +21,7 @@ impl Bench {
     /// Writes the shards of all runs of a part, one for each run and metric.
     pub(crate) async fn write_shards(
         &self,
-        part: &Arc<dyn Part>,
+        held: &Arc<Held>,
         assignment: &Assignment,
         layout: &Layout,
     ) -> Result<Vec<wire::Shard>, ClusterError> {
@@ -40,7 +40,7 @@ impl Bench {
             while writing.len() < AT_ONCE
                 && let Some(spec) = specs.next()
             {
-                writing.spawn(self.clone().write(Arc::clone(part), spec));
+                writing.spawn(self.clone().write(Arc::clone(held), assignment.task.epoch, spec));
             }
             let Some(written) = writing.join_next().await else { break };
             shards.push(written.map_err(|e| ClusterError::Panicked(e.to_string()))??);
@@ -48,20 +48,22 @@ impl Bench {
         Ok(shards)
     }
 
-    async fn write(self, part: Arc<dyn Part>, spec: ShardSpec) -> Result<wire::Shard, ClusterError> {
+    async fn write(self, held: Arc<Held>, epoch: u64, spec: ShardSpec) -> Result<wire::Shard, ClusterError> {
         let name = key(&spec.key())?;
         let metric = spec.metric;
         let id = spec.clone();
-        let encode = move || write_shard(&spec, |side, slice| part.codes(slice, side, metric));
-        let (bytes, info) = self.pool.run(encode).await?.map_err(encode_error)?;
-        self.put(&id, &name, Bytes::from(bytes)).await?;
+        let encode = held.read(&self.pool, epoch, move |part| {
+            write_shard(&spec, |side, slice| part.codes(slice, side, metric)).map_err(encode_error)
+        });
+        let (bytes, info) = encode.await?;
+        self.put(&id, &info, &name, Bytes::from(bytes)).await?;
         let entry = serde_json::to_string(&info).map_err(|e| ClusterError::Table(Box::new(e)))?;
         Ok(wire::Shard { metric: metric.to_string(), run: info.number, entry, bytes: info.bytes })
     }
 
-    /// Puts a shard into the store. What an attempt that failed has left is written over; what a manifest
-    /// speaks of is not.
-    async fn put(&self, spec: &ShardSpec, name: &Key, bytes: Bytes) -> Result<(), ClusterError> {
+    /// Puts a shard into the store. What an attempt that failed has left is written over, and so is what is not
+    /// the shard that the manifest lists, when these bytes are it. Other bytes do not replace what a manifest lists.
+    async fn put(&self, spec: &ShardSpec, info: &ShardInfo, name: &Key, bytes: Bytes) -> Result<(), ClusterError> {
         let store = self.bucket.store.as_ref();
         for _ in 0..ATTEMPTS {
             match store.put_if_absent(name, bytes.clone()).await {
@@ -75,13 +77,19 @@ impl Bench {
                 Err(StoreError::NotFound { .. }) => continue,
                 Err(e) => return Err(e.into()),
             };
-            if listed(store, spec).await? {
-                return Err(ClusterError::Refused(format!(
-                    "{name} is in {} already, with other bytes, and the manifest of {} lists it: one of them is \
-                     damaged or of other software; verify what is there, or build into another folder",
-                    store.place(),
-                    spec.table
-                )));
+            match listed(store, spec).await? {
+                Some(listed) if listed.blake3 == info.blake3 => {
+                    tracing::warn!(shard = %name, place = store.place(), "a damaged shard is replaced");
+                }
+                Some(_) => {
+                    return Err(ClusterError::Refused(format!(
+                        "{name} is in {} already, with other bytes, and the manifest of {} lists it: one of them is \
+                         damaged or of other software; verify what is there, or build into another folder",
+                        store.place(),
+                        spec.table
+                    )));
+                }
+                None => {}
             }
             match store.put_if_match(name, bytes.clone(), &there.etag).await {
                 Ok(_) => return Ok(()),
@@ -93,11 +101,11 @@ impl Bench {
     }
 }
 
-/// True when the manifest of the shard's table lists it, of whichever version of the index.
-async fn listed(store: &dyn Store, spec: &ShardSpec) -> Result<bool, ClusterError> {
+/// What the manifest of the shard's table says of it, of whichever version of the index.
+async fn listed(store: &dyn Store, spec: &ShardSpec) -> Result<Option<ShardInfo>, ClusterError> {
     let found = read_manifest(store, spec.rules, &spec.table).await?;
     let entry = found.as_ref().and_then(|(manifest, _)| manifest.metrics.get(&spec.metric));
-    Ok(entry.is_some_and(|e| e.shards.iter().any(|s| s.number == spec.number)))
+    Ok(entry.and_then(|e| e.shards.iter().find(|s| s.number == spec.number)).cloned())
 }
 
 fn encode_error(error: EncodeError) -> ClusterError {

@@ -1,14 +1,19 @@
-//! A worker: it listens for other workers, attends a coordinator, and comes back to it when it was away.
+//! A worker: it listens for other workers, attends a coordinator, and comes back when it was away.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::path::PathBuf;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use canju_retro::Game;
+use tokio::time::Instant;
 use tonic::transport::Endpoint;
 
 use crate::exchange::{Inboxes, Post};
+use crate::held::Holdings;
 use crate::session::{End, Session};
 use crate::{Buckets, ClusterError, Listener, Network, Pool, url_of};
 
@@ -17,8 +22,8 @@ use crate::{Buckets, ClusterError, Listener, Network, Pool, url_of};
 pub struct WorkerSettings {
     /// What people call it.
     pub name: String,
-    /// The coordinator's URL.
-    pub coordinator: String,
+    /// The URLs of coordinators, one of which is active. They are tried in turn.
+    pub coordinators: Vec<String>,
     /// Where other workers' messages are taken; port 0 for any.
     pub listen: SocketAddr,
     /// The URL at which other workers reach it, where that is not the listening address.
@@ -29,14 +34,46 @@ pub struct WorkerSettings {
     pub network: Network,
     /// Bytes that its parts may take; 0 for no bound.
     pub memory: u64,
+    /// A folder on a disk for what parts do not need at the moment.
+    pub scratch: Option<PathBuf>,
     /// Threads that compute.
     pub threads: usize,
-    /// The first wait before the coordinator is tried again; later ones are longer.
+    /// The first wait before a coordinator is tried again; later ones are longer.
     pub retry: Duration,
+    /// How long a message to another worker is tried before its part fails.
+    pub patience: Duration,
+    /// How long it waits, when it is told to stop, for others to take its parts over.
+    pub drain: Duration,
 }
 
-/// The longest wait between two tries to reach the coordinator.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// The longest wait between two tries to reach a coordinator.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// How long parts are kept while there is no coordinator to ask for them.
+const HOLD: Duration = Duration::from_secs(600);
+
+/// The orders to stop: to drain first, or to leave at once.
+pub(crate) struct Signals<D, S> {
+    pub(crate) drain: Pin<Box<D>>,
+    pub(crate) stop: Pin<Box<S>>,
+    /// The first has come.
+    pub(crate) draining: bool,
+}
+
+impl<D: Future<Output = ()>, S: Future<Output = ()>> Signals<D, S> {
+    /// Either of them. Only to be waited for while nothing is at work.
+    pub(crate) async fn any(&mut self) {
+        if self.draining {
+            return;
+        }
+        tokio::select! {
+            biased;
+            () = self.stop.as_mut() => {}
+            () = self.drain.as_mut() => {}
+        }
+        self.draining = true;
+    }
+}
 
 /// The URL of an advertised address, which other workers must be able to call.
 fn advertised(address: &str) -> Result<String, ClusterError> {
@@ -63,6 +100,18 @@ pub(crate) struct Site {
     pub(crate) inboxes: Inboxes,
     pub(crate) post: Post,
     pub(crate) address: String,
+    /// Parts that outlive a membership.
+    pub(crate) holdings: Holdings,
+    /// The largest reign that was attended.
+    pub(crate) reign: AtomicU64,
+}
+
+impl Site {
+    /// Bytes of scratch disk that parts may take.
+    pub(crate) const fn scratch(&self) -> u64 {
+        // Parts keep everything in memory until they are given a bound and a folder, in `Layout`.
+        0
+    }
 }
 
 /// A worker that listens and is ready to attend its coordinator.
@@ -75,12 +124,20 @@ impl Worker {
     /// Starts listening and starts the threads.
     ///
     /// # Errors
-    /// As [`Network::listen`] and [`Pool::new`]; [`ClusterError::Refused`] for an advertised address that is none.
+    /// As [`Network::listen`] and [`Pool::new`]; [`ClusterError::Refused`] for an address or URL that is none.
     pub async fn bind(
         game: Arc<dyn Game>,
         buckets: Arc<dyn Buckets>,
         settings: WorkerSettings,
     ) -> Result<Self, ClusterError> {
+        if settings.coordinators.is_empty() {
+            return Err(ClusterError::Refused("the worker has no coordinator: give it --coordinator URL".into()));
+        }
+        for url in &settings.coordinators {
+            Endpoint::from_shared(url.clone()).map_err(|_| {
+                ClusterError::Refused(format!("{url:?} is no URL of a coordinator: write http://HOST:PORT"))
+            })?;
+        }
         let advertised = settings.advertise.as_deref().map(advertised).transpose()?;
         let pool = Pool::new(settings.threads, &settings.name)?;
         let listener = settings.network.listen(settings.listen, settings.insecure_network).await?;
@@ -95,8 +152,9 @@ impl Worker {
             }
             None => settings.network.url(local),
         };
-        let (inboxes, post) = (Inboxes::default(), Post::new(settings.network.clone()));
-        Ok(Self { site: Site { game, buckets, settings, pool, inboxes, post, address }, listener })
+        let (inboxes, post) = (Inboxes::default(), Post::new(settings.network.clone()).with_patience(settings.patience));
+        let (holdings, reign) = (Holdings::default(), AtomicU64::new(0));
+        Ok(Self { site: Site { game, buckets, settings, pool, inboxes, post, address, holdings, reign }, listener })
     }
 
     /// The URL at which other workers reach it.
@@ -105,11 +163,16 @@ impl Worker {
         &self.site.address
     }
 
-    /// Works until `shutdown`, through any number of coordinators.
+    /// Works until it is told to stop, through any number of coordinators. `drain` lets it hand over what it
+    /// has first, within the time of its settings; `stop` lets it leave at once.
     ///
     /// # Errors
     /// When coming back would end the same way: the coordinator turned it away, or the store cannot be used.
-    pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ClusterError> {
+    pub async fn run(
+        self,
+        drain: impl Future<Output = ()>,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), ClusterError> {
         let Self { site, listener } = self;
         let address = site.address.clone();
         let server = site
@@ -121,35 +184,64 @@ impl Worker {
             .add_service(site.inboxes.service())
             .serve_with_incoming(listener.incoming());
         let mut server = pin!(server);
-        let mut shutdown = pin!(shutdown);
-        let mut wait = site.settings.retry;
-        loop {
-            let session = Session::attend(&site, shutdown.as_mut());
-            let end = tokio::select! {
-                end = session => end,
-                stopped = server.as_mut() => {
-                    let source = std::io::Error::other(stopped.err().map_or_else(|| "it ended".into(), |e| e.to_string()));
-                    return Err(ClusterError::Listen { address, source });
-                }
-            };
-            match end {
-                End::Shutdown => return Ok(()),
-                End::Final(error) => return Err(error),
-                End::Lost { reason, attended } => {
-                    if attended {
-                        wait = site.settings.retry;
-                    }
-                    // Many workers lose a coordinator at the same moment; they must not all come back at the same one.
-                    let pause = wait.mul_f64(0.5 + fastrand::f64());
-                    tracing::warn!(coordinator = %site.settings.coordinator, reason, pause_ms = pause.as_millis(),
-                        "coordinator lost, trying again");
-                    tokio::select! {
-                        () = tokio::time::sleep(pause) => {}
-                        () = shutdown.as_mut() => return Ok(()),
-                    }
-                    wait = (wait * 2).min(LONGEST_WAIT);
-                }
+        let signals = Signals { drain: Box::pin(drain), stop: Box::pin(stop), draining: false };
+        let mut working = pin!(attend_all(&site, signals));
+        tokio::select! {
+            biased;
+            done = working.as_mut() => done,
+            stopped = server.as_mut() => {
+                let source = std::io::Error::other(stopped.err().map_or_else(|| "it ended".into(), |e| e.to_string()));
+                Err(ClusterError::Listen { address, source })
             }
         }
+    }
+}
+
+/// Attends one coordinator after the other.
+async fn attend_all<D, S>(site: &Site, mut signals: Signals<D, S>) -> Result<(), ClusterError>
+where
+    D: Future<Output = ()>,
+    S: Future<Output = ()>,
+{
+    let mut urls: VecDeque<String> = site.settings.coordinators.iter().cloned().collect();
+    let mut wait = site.settings.retry;
+    let mut away: Option<Instant> = None;
+    let mut hint: Option<String> = None;
+    loop {
+        let hinted = hint.is_some();
+        let url = match hint.take() {
+            Some(url) => url,
+            None => urls.front().cloned().unwrap_or_default(),
+        };
+        let (reason, attended, toward) = match Session::attend(site, &url, &mut signals).await {
+            End::Shutdown => return Ok(()),
+            End::Final(error) => return Err(error),
+            End::Lost { reason, attended, toward } => (reason, attended, toward),
+        };
+        if signals.draining {
+            return Ok(());
+        }
+        if attended {
+            wait = site.settings.retry;
+            away = None;
+        } else if !hinted {
+            urls.rotate_left(1);
+        }
+        let since = *away.get_or_insert_with(Instant::now);
+        if since.elapsed() >= HOLD && !site.holdings.is_empty() {
+            tracing::warn!("no coordinator for {} minutes: the parts are given up", HOLD.as_secs() / 60);
+            site.holdings.retain(|_| false);
+        }
+        // Many workers lose a coordinator at the same moment; they must not all come back at the same one.
+        let pause = wait.mul_f64(0.5 + fastrand::f64());
+        tracing::warn!(coordinator = %url, reason, pause_ms = pause.as_millis(), "coordinator lost, trying again");
+        tokio::select! {
+            biased;
+            () = signals.any() => return Ok(()),
+            () = tokio::time::sleep(pause) => {}
+        }
+        wait = (wait * 2).min(LONGEST_WAIT);
+        // Two that point at each other must not be asked for ever.
+        hint = toward.filter(|_| !hinted);
     }
 }

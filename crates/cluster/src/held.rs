@@ -1,0 +1,237 @@
+//! The parts that a worker holds. A part of a cut table outlives the membership in which it was begun.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use canju_retro::{Metric, Part, Rules, TableName};
+use tokio::sync::RwLock;
+
+use crate::{ClusterError, Pool, Task, wire};
+
+/// What a part is of: whoever needs the same can go on with it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct HeldKey {
+    pub(crate) table: TableName,
+    pub(crate) rules: Rules,
+    pub(crate) metric: Metric,
+    /// Numbers of the table's runs, ascending.
+    pub(crate) runs: Vec<u32>,
+}
+
+/// What is known of a part without asking it.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    /// The attempt in which it was at work last.
+    pub(crate) task: Task,
+    /// It has its sets and what there was in the store of its log.
+    pub(crate) ready: bool,
+    /// Plies of which it has its own labels and those of all neighbours.
+    pub(crate) complete: u16,
+    /// Plies of its log that are in the store, in the folder of the task's job.
+    pub(crate) saved: u16,
+    /// Bytes that it holds.
+    pub(crate) memory: u64,
+}
+
+/// A part, and who may use it.
+#[derive(Default)]
+pub(crate) struct Desk {
+    part: Option<Box<dyn Part>>,
+    /// The attempt that the part works for. Work for another one comes too late and is not done.
+    epoch: u64,
+    /// A panic has left the part half changed.
+    broken: bool,
+    /// Plies that a part not yet ready has of each run.
+    pub(crate) have: BTreeMap<u32, u16>,
+}
+
+impl Desk {
+    /// The part.
+    pub(crate) fn part(&self) -> Result<&dyn Part, ClusterError> {
+        self.part.as_deref().ok_or_else(gone)
+    }
+
+    /// The part, to change it.
+    pub(crate) fn part_mut(&mut self) -> Result<&mut (dyn Part + 'static), ClusterError> {
+        self.part.as_deref_mut().ok_or_else(gone)
+    }
+
+    /// True when there is a part, ready or not.
+    pub(crate) const fn is_laid(&self) -> bool {
+        self.part.is_some()
+    }
+
+    /// Lays out another part, of which these runs are loaded as far as ply 0.
+    pub(crate) fn lay(&mut self, part: Box<dyn Part>, runs: &[u32]) {
+        self.part = Some(part);
+        self.have = runs.iter().map(|&run| (run, 0)).collect();
+    }
+
+    /// Takes the part away.
+    pub(crate) fn clear(&mut self) {
+        self.part = None;
+        self.have.clear();
+    }
+
+    fn check(&self, epoch: u64) -> Result<(), ClusterError> {
+        if self.epoch != epoch {
+            return Err(ClusterError::CalledOff);
+        }
+        if self.broken { Err(gone()) } else { Ok(()) }
+    }
+}
+
+fn gone() -> ClusterError {
+    ClusterError::Elsewhere("the part that this worker had is lost".into())
+}
+
+/// A part that a worker holds.
+///
+/// It is used on the pool only, and whoever uses it there holds it to the end of the call: dropping a future
+/// that waits for such a call loses nothing.
+pub(crate) struct Held {
+    pub(crate) key: HeldKey,
+    desk: Arc<RwLock<Desk>>,
+    facts: Mutex<Facts>,
+}
+
+impl Held {
+    /// A part that is still to be made.
+    pub(crate) fn new(key: HeldKey, task: Task) -> Arc<Self> {
+        let facts = Facts { task, ready: false, complete: 0, saved: 0, memory: 0 };
+        Arc::new(Self { key, desk: Arc::default(), facts: Mutex::new(facts) })
+    }
+
+    /// What is known of it.
+    pub(crate) fn facts(&self) -> MutexGuard<'_, Facts> {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the part to another attempt, as soon as what is at work on it has ended.
+    pub(crate) async fn hand_over(&self, task: &Task) {
+        let mut desk = self.desk.write().await;
+        desk.epoch = task.epoch;
+        let mut facts = self.facts();
+        if facts.task.job != task.job {
+            facts.saved = 0;
+        }
+        facts.task = task.clone();
+    }
+
+    /// Works on the part for an attempt, on the pool.
+    ///
+    /// # Errors
+    /// [`ClusterError::CalledOff`] when the part works for another attempt meanwhile; what the work says.
+    pub(crate) async fn change<T: Send + 'static>(
+        self: &Arc<Self>,
+        pool: &Pool,
+        epoch: u64,
+        work: impl FnOnce(&mut Desk) -> Result<T, ClusterError> + Send + 'static,
+    ) -> Result<T, ClusterError> {
+        let mut desk = Arc::clone(&self.desk).write_owned().await;
+        let held = Arc::clone(self);
+        let work = move || {
+            desk.check(epoch)?;
+            desk.broken = true;
+            let result = work(&mut desk);
+            desk.broken = false;
+            held.facts().memory = desk.part.as_ref().map_or(0, |part| part.memory());
+            result
+        };
+        pool.run(work).await?
+    }
+
+    /// Reads the part for an attempt, on the pool; others may read at the same time.
+    ///
+    /// # Errors
+    /// As [`Held::change`].
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        pool: &Pool,
+        epoch: u64,
+        work: impl FnOnce(&dyn Part) -> Result<T, ClusterError> + Send + 'static,
+    ) -> Result<T, ClusterError> {
+        let desk = Arc::clone(&self.desk).read_owned().await;
+        pool.run(move || {
+            desk.check(epoch)?;
+            work(desk.part()?)
+        })
+        .await?
+    }
+}
+
+/// The parts of cut tables that a worker holds.
+#[derive(Clone, Default)]
+pub(crate) struct Holdings(Arc<Mutex<BTreeMap<HeldKey, Arc<Held>>>>);
+
+impl Holdings {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<HeldKey, Arc<Held>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all().is_empty()
+    }
+
+    /// The part of this kind; a new one where there is none.
+    pub(crate) fn get_or_begin(&self, key: HeldKey, task: &Task) -> Arc<Held> {
+        Arc::clone(self.all().entry(key).or_insert_with_key(|key| Held::new(key.clone(), task.clone())))
+    }
+
+    pub(crate) fn has(&self, key: &HeldKey) -> bool {
+        self.all().contains_key(key)
+    }
+
+    /// The largest epoch of the parts of a table.
+    pub(crate) fn epoch_of(&self, table: &TableName, rules: Rules) -> Option<u64> {
+        let all = self.all();
+        let of_it = all.values().filter(|held| held.key.table == *table && held.key.rules == rules);
+        of_it.map(|held| held.facts().task.epoch).max()
+    }
+
+    /// Lets parts go.
+    pub(crate) fn retain(&self, keep: impl Fn(&Held) -> bool) {
+        self.all().retain(|_, held| {
+            let kept = keep(held);
+            if !kept {
+                tracing::debug!(task = %held.facts().task, runs = ?held.key.runs, "part dropped");
+            }
+            kept
+        });
+    }
+
+    /// Bytes that all parts hold.
+    pub(crate) fn memory(&self) -> u64 {
+        self.all().values().map(|held| held.facts().memory).sum()
+    }
+
+    /// Lets go of idle parts, of the oldest attempts first, until `bytes` are free of `bound`.
+    pub(crate) fn make_room(&self, bytes: u64, bound: u64, is_idle: impl Fn(&HeldKey) -> bool) {
+        let mut idle: Vec<(u64, HeldKey)> = {
+            let all = self.all();
+            let idle = all.values().filter(|held| is_idle(&held.key));
+            idle.map(|held| (held.facts().task.epoch, held.key.clone())).collect()
+        };
+        idle.sort();
+        for (_, key) in idle {
+            if self.memory().saturating_add(bytes) <= bound {
+                return;
+            }
+            tracing::info!(table = %key.table, metric = %key.metric, "an idle part makes room for others");
+            self.all().remove(&key);
+        }
+    }
+
+    /// The parts that can go on, as a coordinator is told of them.
+    pub(crate) fn list(&self) -> Vec<wire::Holding> {
+        let all = self.all();
+        let told = all.values().map(|held| (held, held.facts().clone())).filter(|(_, facts)| facts.ready);
+        let told = told.map(|(held, facts)| wire::Holding {
+            task: Some((&facts.task).into()),
+            rules: held.key.rules.to_string(),
+            runs: held.key.runs.clone(),
+            complete: u32::from(facts.complete),
+        });
+        told.collect()
+    }
+}
