@@ -3,7 +3,7 @@
 use canju_retro::{Code, FrontierLog, GameError, Metric, Outcome, Side, SliceCodes};
 
 use crate::index::Index;
-use crate::part::misfit;
+use crate::own::misfit;
 
 /// The cells of a slice for one side to move. `unwon` are its legal cells that are not won.
 ///

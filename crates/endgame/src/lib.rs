@@ -24,16 +24,20 @@
 
 mod attackers;
 mod captures;
+mod census;
 mod codes;
 mod descent;
 mod fortress;
 mod game;
 mod geometry;
 mod index;
+mod label;
 mod legality;
 mod message;
 mod moves;
+mod own;
 mod part;
+mod saved;
 mod scratch;
 mod slab;
 mod word;

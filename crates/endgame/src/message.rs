@@ -2,7 +2,7 @@
 
 use canju_retro::{Frontier, GameError, Side};
 
-use crate::part::misfit;
+use crate::own::misfit;
 
 pub(crate) struct Writer {
     bytes: Vec<u8>,

@@ -32,6 +32,14 @@ impl FrontierLog {
         self.entries.push(LogEntry { side, code, start, end: self.bytes.len() });
     }
 
+    /// Appends a frontier by its bytes, as [`Frontier::encode`] made them. The caller has checked them by
+    /// [`Frontier::decode`].
+    pub fn append_encoded(&mut self, side: Side, code: Code, encoded: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(encoded);
+        self.entries.push(LogEntry { side, code, start, end: self.bytes.len() });
+    }
+
     /// The entries in order.
     #[must_use]
     pub fn entries(&self) -> &[LogEntry] {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,18 +19,23 @@ const NONE: u16 = u16::MAX;
 /// The game, with switches for tests that need trouble.
 #[derive(Default)]
 pub struct Toy {
-    /// Parts of this table wait at this ply until the gate is open.
+    /// Parts of this table wait before they compute this ply until the gate is open.
     pub hold: Option<(&'static str, u16)>,
     pub gate: Arc<AtomicBool>,
-    /// Parts of this table fail at this ply.
+    /// Parts of this table fail when they compute this ply.
     pub fail: Option<(&'static str, u16)>,
-    /// Parts of this table panic at this ply.
+    /// Parts of this table panic when they compute this ply.
     pub panic: Option<(&'static str, u16)>,
     /// How often parts of each table were prepared.
     pub prepared: Arc<Mutex<BTreeMap<String, u32>>>,
     /// How many parts wait at the gate.
     pub waiting: Arc<AtomicU32>,
+    /// How often a ply of a slice of each table and metric was computed, not taken from a log.
+    pub computed: Computed,
 }
+
+/// By table and metric, slice and ply.
+pub type Computed = Arc<Mutex<BTreeMap<(String, u32, u16), u32>>>;
 
 fn number(table: &TableName) -> u32 {
     table.as_str()[1..].parse().unwrap_or(0)
@@ -95,6 +101,7 @@ impl Game for Toy {
             gate: Arc::clone(&self.gate),
             waiting: Arc::clone(&self.waiting),
             prepared: Arc::clone(&self.prepared),
+            computed: Arc::clone(&self.computed),
             shapes: smaller.iter().map(|t| self.shape(t)).collect::<Result<_, _>>()?,
             smaller,
             shape,
@@ -102,7 +109,9 @@ impl Game for Toy {
             tables,
             captures: BTreeMap::new(),
             labels,
-            last: Vec::new(),
+            logged: spec.slices.iter().map(|&s| (s, 0)).collect(),
+            is_prepared: false,
+            begun: false,
             ply: 0,
         }))
     }
@@ -121,6 +130,7 @@ struct ToyPart {
     gate: Arc<AtomicBool>,
     waiting: Arc<AtomicU32>,
     prepared: Arc<Mutex<BTreeMap<String, u32>>>,
+    computed: Computed,
     shape: Shape,
     smaller: Vec<TableName>,
     shapes: Vec<Shape>,
@@ -128,8 +138,14 @@ struct ToyPart {
     tables: Arc<dyn Tables>,
     /// The outcome, for who is to move behind it, of each cell's capture.
     captures: BTreeMap<(Place, u32), Outcome>,
+    /// Labels of own slices and neighbours. Those of own slices are the log: they can be of plies that are still to come.
     labels: BTreeMap<Place, Vec<u16>>,
-    last: Vec<(Place, u32)>,
+    /// Plies in the log, by own slice.
+    logged: BTreeMap<u32, u16>,
+    is_prepared: bool,
+    /// True from the first step on.
+    begun: bool,
+    /// The next one.
     ply: u16,
 }
 
@@ -164,6 +180,10 @@ impl ToyPart {
         Some((which, Cell { slice: to, index, side: Side::BOTH[1 - side] }))
     }
 
+    fn name(&self) -> String {
+        format!("{} {}", self.spec.table, self.spec.metric)
+    }
+
     fn own(&self) -> Vec<(Place, u32)> {
         let cells = |slice: u32| self.shape.slices[slice as usize].cells;
         let places = self.spec.slices.iter().flat_map(|&s| [(s, 0), (s, 1)]);
@@ -183,6 +203,31 @@ impl ToyPart {
             (Outcome::Loss(_), _) => Some(1),
             (Outcome::Win(_), _) => Some(2),
         }
+    }
+
+    /// What a ply labelled in a slice.
+    fn labelled(&self, place: Place, ply: u16) -> Frontier {
+        let mut set = Frontier::new();
+        for (word, labels) in self.labels[&place].chunks(WORD as usize).enumerate() {
+            let bit = |bits, (i, &label): (usize, &u16)| bits | u128::from(label == ply) << i;
+            set.push(word as u32, labels.iter().enumerate().fold(0, bit));
+        }
+        set
+    }
+
+    /// What a test wants to go wrong at a ply.
+    fn trouble(&self, ply: u16) -> Result<(), GameError> {
+        if self.fail == Some(ply) {
+            return Err(GameError::OutOfTurn("a test wants it so".into()));
+        }
+        assert!(self.panic != Some(ply), "a test wants a panic");
+        if self.hold == Some(ply) {
+            self.waiting.fetch_add(1, Ordering::SeqCst);
+            while !self.gate.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+        Ok(())
     }
 
     fn value(&self, place: Place, cell: u32, ply: u16) -> bool {
@@ -208,7 +253,8 @@ impl ToyPart {
 
 impl Part for ToyPart {
     fn prepare(&mut self) -> Result<(), GameError> {
-        *self.prepared.lock().unwrap().entry(format!("{} {}", self.spec.table, self.spec.metric)).or_default() += 1;
+        *self.prepared.lock().unwrap().entry(self.name()).or_default() += 1;
+        self.is_prepared = true;
         let metric = if self.spec.metric == Metric::Dtm { Metric::Dtm } else { Metric::Wdl };
         let mut slices: BTreeMap<(usize, Side, u32), Vec<Code>> = BTreeMap::new();
         for (place, cell) in self.own() {
@@ -230,57 +276,58 @@ impl Part for ToyPart {
         if ply != self.ply {
             return Err(GameError::OutOfTurn(format!("ply {ply} after {}", self.ply)));
         }
-        if self.fail == Some(ply) {
-            return Err(GameError::OutOfTurn("a test wants it so".into()));
+        if !self.is_prepared {
+            return Err(GameError::OutOfTurn("a step before prepare".to_owned()));
         }
-        assert!(self.panic != Some(ply), "a test wants a panic");
-        if self.hold == Some(ply) {
-            self.waiting.fetch_add(1, Ordering::SeqCst);
-            while !self.gate.load(Ordering::SeqCst) {
-                std::thread::sleep(Duration::from_millis(2));
-            }
+        self.begun = true;
+        let fresh: Vec<u32> = self.spec.slices.iter().copied().filter(|s| self.logged[s] <= ply).collect();
+        if !fresh.is_empty() {
+            self.trouble(ply)?;
+        }
+        for &slice in &fresh {
+            *self.computed.lock().unwrap().entry((self.name(), slice, ply)).or_default() += 1;
         }
         let mut counts = StepCounts::default();
         let mut found = Vec::new();
         for (place, cell) in self.own() {
-            if self.label(place, cell) != NONE {
-                continue;
-            }
-            if self.value(place, cell, ply) {
+            let label = self.label(place, cell);
+            let now = label == ply || label == NONE && fresh.contains(&place.0) && self.value(place, cell, ply);
+            if now {
                 found.push((place, cell));
                 counts.labels[place.1] += 1;
-            } else if let Some(&outcome) = self.captures.get(&(place, cell)) {
+            } else if label > ply
+                && let Some(&outcome) = self.captures.get(&(place, cell))
+            {
                 counts.pending |= self.capture_ply(outcome).is_some_and(|p| p > ply);
             }
         }
-        for &((slice, side), cell) in &found {
+        for ((slice, side), cell) in found {
             self.labels.get_mut(&(slice, side)).unwrap()[cell as usize] = ply;
         }
-        self.last = found;
+        for slice in fresh {
+            self.logged.insert(slice, ply + 1);
+        }
         self.ply += 1;
         Ok(counts)
     }
 
     fn export(&self, readers: &[u32]) -> Vec<u8> {
-        let mut sets: BTreeMap<Place, Frontier> = BTreeMap::new();
-        let mut words: BTreeMap<(Place, u32), u128> = BTreeMap::new();
-        for &((slice, side), cell) in &self.last {
-            let read = self.shape.slices[slice as usize].neighbours.iter().any(|n| readers.contains(n));
-            if read {
-                *words.entry(((slice, side), cell / WORD)).or_default() |= 1 << (cell % WORD);
-            }
-        }
-        for ((place, word), bits) in words {
-            sets.entry(place).or_default().push(word, bits);
-        }
+        let Some(last) = self.ply.checked_sub(1) else { return Vec::new() };
+        let is_read = |slice: &u32| self.shape.slices[*slice as usize].neighbours.iter().any(|n| readers.contains(n));
         let mut message = Vec::new();
-        for ((slice, side), set) in sets {
-            if message.is_empty() {
-                message.extend_from_slice(&(self.ply - 1).to_le_bytes());
+        for slice in self.spec.slices.iter().copied().filter(is_read) {
+            for side in 0..2 {
+                let set = self.labelled((slice, side), last);
+                if set.is_empty() {
+                    continue;
+                }
+                if message.is_empty() {
+                    message.extend_from_slice(&last.to_le_bytes());
+                }
+                message.extend_from_slice(&slice.to_le_bytes());
+                message.push(side as u8);
+                set.encode(&mut message);
             }
-            message.extend_from_slice(&slice.to_le_bytes());
-            message.push(side as u8);
-            set.encode(&mut message);
         }
         message
     }
@@ -303,6 +350,59 @@ impl Part for ToyPart {
                     *labels.get_mut((word * WORD + bit) as usize).ok_or_else(|| bad("beyond"))? = ply;
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn rewind(&mut self) -> Result<(), GameError> {
+        if !self.is_prepared {
+            return Err(GameError::OutOfTurn("a rewind before prepare".to_owned()));
+        }
+        self.ply = 0;
+        Ok(())
+    }
+
+    fn known(&self) -> u16 {
+        self.logged.values().copied().min().unwrap_or(0)
+    }
+
+    /// First and last ply, then the slices: each with its labels (0 where there is none) in these plies, by side.
+    fn save(&self, plies: Range<u16>) -> Result<Vec<u8>, GameError> {
+        let end = plies.end.min(self.known());
+        let plies = plies.start.min(end)..end;
+        let mut message = [plies.start.to_le_bytes(), plies.end.to_le_bytes()].concat();
+        for &slice in &self.spec.slices {
+            message.extend_from_slice(&slice.to_le_bytes());
+            for label in (0..2).flat_map(|side| &self.labels[&(slice, side)]) {
+                let label = if plies.contains(label) { label + 1 } else { 0 };
+                message.extend_from_slice(&label.to_le_bytes());
+            }
+        }
+        Ok(message)
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<(), GameError> {
+        let bad = |text: &str| GameError::Frontier(text.to_owned());
+        if !self.is_prepared || self.begun {
+            return Err(GameError::OutOfTurn("a load not between prepare and the first step".to_owned()));
+        }
+        let (head, mut rest) = saved.split_first_chunk::<4>().ok_or_else(|| bad("short"))?;
+        let plies = u16::from_le_bytes([head[0], head[1]])..u16::from_le_bytes([head[2], head[3]]);
+        while !rest.is_empty() {
+            let (slice, tail) = rest.split_first_chunk().ok_or_else(|| bad("short"))?;
+            let slice = u32::from_le_bytes(*slice);
+            let cells = self.shape.slices.get(slice as usize).ok_or_else(|| bad("no such slice"))?.cells as usize;
+            let (labels, tail) = tail.split_at_checked(4 * cells).ok_or_else(|| bad("short"))?;
+            rest = tail;
+            let Some(logged) = self.logged.get_mut(&slice).filter(|l| plies.start <= **l) else { continue };
+            for (number, label) in labels.as_chunks().0.iter().enumerate() {
+                let Some(label) = u16::from_le_bytes(*label).checked_sub(1) else { continue };
+                if !plies.contains(&label) {
+                    return Err(bad("another ply"));
+                }
+                self.labels.get_mut(&(slice, number / cells)).unwrap()[number % cells] = label;
+            }
+            *logged = plies.end.max(*logged);
         }
         Ok(())
     }
