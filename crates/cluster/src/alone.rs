@@ -46,7 +46,6 @@ impl Bench {
             runs: layout.runs.clone(),
         };
         let held = Held::new(key, task.clone());
-        held.hand_over(task).await;
         self.lay_out(&held, &layout, task.epoch).await?;
         let memory = held.facts().memory;
         self.check_memory(memory, "takes")?;

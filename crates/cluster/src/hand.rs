@@ -57,7 +57,6 @@ impl Hand {
             (share.memory, share.complete)
         };
         self.bench.check_memory(memory, "is expected to take")?;
-        self.held.hand_over(&task).await;
         let layout = self.assignment.layout(&self.bench.game, &self.bench.pool, self.number).await?;
         let layout = Arc::new(layout);
         let limits = layout.peers.iter().map(|p| (p.share, p.limit)).collect();
@@ -212,19 +211,20 @@ impl Hand {
 
     async fn encode(&self, layout: &Layout) -> Result<wire::Encoded, ClusterError> {
         let task = &self.assignment.task;
-        let mut shards = Vec::new();
-        if !self.assignment.share(self.number)?.encoded {
-            shards = self.bench.write_shards(&self.held, &self.assignment, layout).await?;
-        }
-        let statistics = self.held.read(&self.bench.pool, task.epoch, |part| Ok(part.statistics()?)).await?;
-        Ok(wire::Encoded {
+        let mut encoded = wire::Encoded {
             task: Some(task.into()),
-            shards,
-            statistics: Some((&statistics).into()),
             usage: Some(usage()),
             share: self.number,
             ..wire::Encoded::default()
-        })
+        };
+        // What is in the store already is known with its statistics.
+        if !self.assignment.share(self.number)?.encoded {
+            encoded.shards = self.bench.write_shards(&self.held, &self.assignment, layout).await?;
+            let statistics = self.held.read(&self.bench.pool, task.epoch, |part| Ok(part.statistics()?)).await?;
+            encoded.statistics = Some((&statistics).into());
+            encoded.usage = Some(usage());
+        }
+        Ok(encoded)
     }
 }
 

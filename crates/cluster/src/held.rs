@@ -21,7 +21,7 @@ pub(crate) struct HeldKey {
 /// What is known of a part without asking it.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
-    /// The attempt in which it was at work last.
+    /// The attempt that it works for, or did last. Work for another one comes too late and is not done.
     pub(crate) task: Task,
     /// It has its sets and what there was in the store of its log.
     pub(crate) ready: bool,
@@ -37,8 +37,6 @@ pub(crate) struct Facts {
 #[derive(Default)]
 pub(crate) struct Desk {
     part: Option<Box<dyn Part>>,
-    /// The attempt that the part works for. Work for another one comes too late and is not done.
-    epoch: u64,
     /// A panic has left the part half changed.
     broken: bool,
     /// Plies that a part not yet ready has of each run.
@@ -73,12 +71,6 @@ impl Desk {
         self.have.clear();
     }
 
-    fn check(&self, epoch: u64) -> Result<(), ClusterError> {
-        if self.epoch != epoch {
-            return Err(ClusterError::CalledOff);
-        }
-        if self.broken { Err(gone()) } else { Ok(()) }
-    }
 }
 
 fn gone() -> ClusterError {
@@ -107,15 +99,20 @@ impl Held {
         self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the part to another attempt, as soon as what is at work on it has ended.
-    pub(crate) async fn hand_over(&self, task: &Task) {
-        let mut desk = self.desk.write().await;
-        desk.epoch = task.epoch;
+    /// Gives the part to another attempt. What is on the pool for the one before runs to its end.
+    pub(crate) fn claim(&self, task: &Task) {
         let mut facts = self.facts();
         if facts.task.job != task.job {
             facts.saved = 0;
         }
         facts.task = task.clone();
+    }
+
+    fn check(&self, desk: &Desk, epoch: u64) -> Result<(), ClusterError> {
+        if self.facts().task.epoch != epoch {
+            return Err(ClusterError::CalledOff);
+        }
+        if desk.broken { Err(gone()) } else { Ok(()) }
     }
 
     /// Works on the part for an attempt, on the pool.
@@ -131,7 +128,7 @@ impl Held {
         let mut desk = Arc::clone(&self.desk).write_owned().await;
         let held = Arc::clone(self);
         let work = move || {
-            desk.check(epoch)?;
+            held.check(&desk, epoch)?;
             desk.broken = true;
             let result = work(&mut desk);
             desk.broken = false;
@@ -146,14 +143,15 @@ impl Held {
     /// # Errors
     /// As [`Held::change`].
     pub(crate) async fn read<T: Send + 'static>(
-        &self,
+        self: &Arc<Self>,
         pool: &Pool,
         epoch: u64,
         work: impl FnOnce(&dyn Part) -> Result<T, ClusterError> + Send + 'static,
     ) -> Result<T, ClusterError> {
         let desk = Arc::clone(&self.desk).read_owned().await;
+        let held = Arc::clone(self);
         pool.run(move || {
-            desk.check(epoch)?;
+            held.check(&desk, epoch)?;
             work(desk.part()?)
         })
         .await?
@@ -173,9 +171,12 @@ impl Holdings {
         self.all().is_empty()
     }
 
-    /// The part of this kind; a new one where there is none.
-    pub(crate) fn get_or_begin(&self, key: HeldKey, task: &Task) -> Arc<Held> {
-        Arc::clone(self.all().entry(key).or_insert_with_key(|key| Held::new(key.clone(), task.clone())))
+    /// The part of this kind, for this attempt; a new one where there is none.
+    pub(crate) fn claim(&self, key: HeldKey, task: &Task) -> Arc<Held> {
+        let mut all = self.all();
+        let held = all.entry(key).or_insert_with_key(|key| Held::new(key.clone(), task.clone()));
+        held.claim(task);
+        Arc::clone(held)
     }
 
     pub(crate) fn has(&self, key: &HeldKey) -> bool {
@@ -222,10 +223,10 @@ impl Holdings {
         }
     }
 
-    /// The parts that can go on, as a coordinator is told of them.
+    /// The parts, as a coordinator is told of them. One that is not ready yet is worth its preparation.
     pub(crate) fn list(&self) -> Vec<wire::Holding> {
         let all = self.all();
-        let told = all.values().map(|held| (held, held.facts().clone())).filter(|(_, facts)| facts.ready);
+        let told = all.values().map(|held| (held, held.facts().clone()));
         let told = told.map(|(held, facts)| wire::Holding {
             task: Some((&facts.task).into()),
             rules: held.key.rules.to_string(),

@@ -318,7 +318,7 @@ impl Session {
                 bench: self.bench.clone(),
                 assignment: Arc::clone(&assignment),
                 number,
-                held: self.holdings.get_or_begin(key.clone(), &task),
+                held: self.holdings.claim(key.clone(), &task),
                 orders: received,
                 flush: Arc::clone(&flush),
             };
