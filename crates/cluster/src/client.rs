@@ -1,16 +1,25 @@
 //! What clients do with a coordinator.
 
-use tonic::{Code, Status, Streaming};
+use std::error::Error;
 
+use tonic::{Code, Response, Status, Streaming};
+
+use crate::door::ACTIVE;
 use crate::wire::jobs_client::JobsClient;
 use crate::{ClusterError, Network, Route, wire};
 
-/// A connection to a coordinator.
+/// A connection to the active coordinator of a cluster.
 #[derive(Clone, Debug)]
 pub struct Client {
+    network: Network,
+    /// Where coordinators may be.
+    urls: Vec<String>,
     jobs: JobsClient<Route>,
     url: String,
 }
+
+/// Coordinators that may send a client on to the next one.
+const DETOURS: usize = 3;
 
 impl Client {
     /// Connects to a coordinator.
@@ -18,20 +27,62 @@ impl Client {
     /// # Errors
     /// [`ClusterError::Unreachable`] when nobody answers there, [`ClusterError::Refused`] for what is no URL.
     pub async fn connect(url: &str) -> Result<Self, ClusterError> {
-        Self::connect_over(&Network::default(), url).await
+        Self::connect_over(&Network::default(), &[url.to_owned()]).await
     }
 
-    /// Connects to a coordinator over this network.
+    /// Connects over this network to the first of these coordinators that answers.
+    ///
+    /// # Errors
+    /// As [`Client::connect`], of the last one.
+    pub async fn connect_over(network: &Network, urls: &[String]) -> Result<Self, ClusterError> {
+        let mut error = ClusterError::Refused("no URL of a coordinator is given".into());
+        for url in urls {
+            match network.connect("the coordinator", url).await {
+                Ok(route) => {
+                    let (network, urls, url) = (network.clone(), urls.to_vec(), url.clone());
+                    return Ok(Self { network, urls, jobs: JobsClient::new(route), url });
+                }
+                Err(e) => error = e,
+            }
+        }
+        Err(error)
+    }
+
+    /// Connects again, to whichever coordinator answers now.
     ///
     /// # Errors
     /// As [`Client::connect`].
-    pub async fn connect_over(network: &Network, url: &str) -> Result<Self, ClusterError> {
-        let channel = network.connect("the coordinator", url).await?;
-        Ok(Self { jobs: JobsClient::new(channel), url: url.to_owned() })
+    pub async fn reconnect(&mut self) -> Result<(), ClusterError> {
+        *self = Self::connect_over(&self.network.clone(), &self.urls.clone()).await?;
+        Ok(())
+    }
+
+    /// Asks; where a coordinator stands by, the one that it names.
+    async fn ask<T, F: Future<Output = Result<Response<T>, Status>>>(
+        &mut self,
+        question: impl Fn(JobsClient<Route>) -> F,
+    ) -> Result<T, ClusterError> {
+        for _ in 0..DETOURS {
+            let status = match question(self.jobs.clone()).await {
+                Ok(answer) => return Ok(answer.into_inner()),
+                Err(status) => status,
+            };
+            let Some(active) = status.metadata().get(ACTIVE).and_then(|url| url.to_str().ok()) else {
+                return Err(self.error(status));
+            };
+            self.jobs = JobsClient::new(self.network.connect("the coordinator", active).await?);
+            self.url = active.to_owned();
+        }
+        Err(ClusterError::Refused(format!(
+            "the coordinators at {} each name another one: ask again",
+            self.urls.join(", ")
+        )))
     }
 
     fn error(&self, status: Status) -> ClusterError {
         match status.code() {
+            // What a coordinator itself says of its standing is better than that it cannot be reached.
+            Code::Unavailable if status.source().is_none() => ClusterError::Remote(status.message().to_owned()),
             Code::Unavailable | Code::Unknown | Code::Cancelled => unreachable(&self.url, Box::new(status)),
             _ => status.into(),
         }
@@ -49,8 +100,13 @@ impl Client {
     ) -> Result<wire::Job, ClusterError> {
         let (tables, metrics) = (tables.to_vec(), metrics.to_vec());
         let request = wire::SubmitRequest { tables, metrics, rules: rules.to_owned() };
-        let reply = self.jobs.submit(request).await.map_err(|s| self.error(s))?;
-        reply.into_inner().job.ok_or_else(|| ClusterError::Protocol("an answer without its job".into()))
+        let reply = self
+            .ask(|mut jobs| {
+                let request = request.clone();
+                async move { jobs.submit(request).await }
+            })
+            .await?;
+        reply.job.ok_or_else(|| ClusterError::Protocol("an answer without its job".into()))
     }
 
     /// All jobs, oldest first.
@@ -58,8 +114,7 @@ impl Client {
     /// # Errors
     /// [`ClusterError::Unreachable`].
     pub async fn jobs(&mut self) -> Result<Vec<wire::Job>, ClusterError> {
-        let reply = self.jobs.list(wire::ListRequest {}).await.map_err(|s| self.error(s))?;
-        Ok(reply.into_inner().jobs)
+        Ok(self.ask(|mut jobs| async move { jobs.list(wire::ListRequest {}).await }).await?.jobs)
     }
 
     /// Workers and open jobs.
@@ -67,7 +122,7 @@ impl Client {
     /// # Errors
     /// [`ClusterError::Unreachable`].
     pub async fn status(&mut self) -> Result<wire::StatusReply, ClusterError> {
-        Ok(self.jobs.status(wire::StatusRequest {}).await.map_err(|s| self.error(s))?.into_inner())
+        self.ask(|mut jobs| async move { jobs.status(wire::StatusRequest {}).await }).await
     }
 
     /// Follows a job.
@@ -76,7 +131,12 @@ impl Client {
     /// What the coordinator answers.
     pub async fn watch(&mut self, job: &str) -> Result<Watch, ClusterError> {
         let request = wire::WatchRequest { job: job.to_owned() };
-        let pictures = self.jobs.watch(request).await.map_err(|s| self.error(s))?.into_inner();
+        let pictures = self
+            .ask(|mut jobs| {
+                let request = request.clone();
+                async move { jobs.watch(request).await }
+            })
+            .await?;
         Ok(Watch { pictures, url: self.url.clone() })
     }
 
@@ -86,7 +146,11 @@ impl Client {
     /// What the coordinator answers.
     pub async fn cancel(&mut self, job: &str) -> Result<wire::Job, ClusterError> {
         let request = wire::CancelRequest { job: job.to_owned() };
-        Ok(self.jobs.cancel(request).await.map_err(|s| self.error(s))?.into_inner())
+        self.ask(|mut jobs| {
+            let request = request.clone();
+            async move { jobs.cancel(request).await }
+        })
+        .await
     }
 }
 
@@ -107,6 +171,6 @@ impl Watch {
     }
 }
 
-fn unreachable(url: &str, source: Box<dyn std::error::Error + Send + Sync>) -> ClusterError {
+fn unreachable(url: &str, source: Box<dyn Error + Send + Sync>) -> ClusterError {
     ClusterError::Unreachable { what: "the coordinator", address: url.to_owned(), source }
 }

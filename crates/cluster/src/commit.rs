@@ -6,7 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use canju_retro::{Game, GameError, Metric, Rules, Shape, TableName};
 use canju_store::{ETag, Store, StoreError};
-use canju_table::{BuildStatistics, Manifest, MetricEntry, ShardInfo, SmallerTable, TableError, manifest_key, shard_key};
+use canju_table::{
+    BuildStatistics, Manifest, MetricEntry, ShardInfo, SmallerTable, TableError, manifest_key, shard_key,
+};
 
 use crate::bucket::key;
 use crate::{Bucket, ClusterError, Commit, Pool, SolvedMetric, wire};
@@ -151,27 +153,27 @@ fn draw_up(
     let solved = &commit.solved;
     let mut manifest = Manifest::new(&commit.table, commit.rules, index, shape, &solved.statistics);
     for (metric, shards) in shards_by_metric(solved, shape)? {
-            // A distance to mate is counted on from those of the smaller tables; the others ask only who wins there.
-            let read = if metric == Metric::Dtm { Metric::Dtm } else { Metric::Wdl };
-            let hashes = smaller.iter().map(|manifest| {
-                let endgame = manifest.endgame.clone();
-                let content = manifest.metric_hash(read).ok_or_else(|| {
-                    ClusterError::Refused(format!("the smaller table {endgame} has no {read} any more: build it again"))
-                })?;
-                Ok(SmallerTable { endgame, metric: read, content })
-            });
-            let hashes = hashes.collect::<Result<_, ClusterError>>()?;
-            let show = |cell| game.show(&commit.table, cell);
-            let mut entry = MetricEntry::new(metric, &solved.statistics, shards, hashes, show)?;
-            entry.build = (metric == solved.metric).then(|| BuildStatistics {
-                workers: solved.workers,
-                cpu_seconds: solved.cpu_seconds,
-                wall_seconds: solved.wall_seconds,
-                peak_memory_bytes: solved.peak_memory,
-                bytes_sent: solved.bytes_sent,
-                bytes_stored: solved.bytes_stored(),
-            });
-            manifest = manifest.with_metric(metric, entry);
+        // A distance to mate is counted on from those of the smaller tables; the others ask only who wins there.
+        let read = if metric == Metric::Dtm { Metric::Dtm } else { Metric::Wdl };
+        let hashes = smaller.iter().map(|manifest| {
+            let endgame = manifest.endgame.clone();
+            let content = manifest.metric_hash(read).ok_or_else(|| {
+                ClusterError::Refused(format!("the smaller table {endgame} has no {read} any more: build it again"))
+            })?;
+            Ok(SmallerTable { endgame, metric: read, content })
+        });
+        let hashes = hashes.collect::<Result<_, ClusterError>>()?;
+        let show = |cell| game.show(&commit.table, cell);
+        let mut entry = MetricEntry::new(metric, &solved.statistics, shards, hashes, show)?;
+        entry.build = (metric == solved.metric).then(|| BuildStatistics {
+            workers: solved.workers,
+            cpu_seconds: solved.cpu_seconds,
+            wall_seconds: solved.wall_seconds,
+            peak_memory_bytes: solved.peak_memory,
+            bytes_sent: solved.bytes_sent,
+            bytes_stored: solved.bytes_stored(),
+        });
+        manifest = manifest.with_metric(metric, entry);
     }
     Ok(manifest)
 }

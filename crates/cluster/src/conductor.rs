@@ -283,9 +283,7 @@ impl Conductor {
             Some(Said::Progress(said)) => {
                 self.on_work(now, id, said.task, |run| Ok(run.progress(said.ply, said.labels, said.encoding)))
             }
-            Some(Said::Plied(said)) => {
-                self.on_work(now, id, said.task.clone(), |run| run.plied(id, &said))
-            }
+            Some(Said::Plied(said)) => self.on_work(now, id, said.task.clone(), |run| run.plied(id, &said)),
             Some(Said::Encoded(said)) => {
                 if let Some(usage) = said.usage {
                     self.note_usage(usage);

@@ -130,7 +130,9 @@ impl Coordinator {
                         lease.release().await;
                         return Ok(());
                     }
-                    ReignEnd::Deposed => tracing::warn!(reign, "another coordinator has the lease now, this one stands by"),
+                    ReignEnd::Deposed => {
+                        tracing::warn!(reign, "another coordinator has the lease now, this one stands by")
+                    }
                     ReignEnd::Failed(error) => {
                         tracing::error!(error = %error.line(), "the jobs cannot be taken up, trying again");
                         tokio::time::sleep(AGAIN).await;

@@ -10,10 +10,10 @@ use tonic::metadata::MetadataValue;
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::office::Office;
+use crate::wire;
 use crate::wire::command::Kind as Tell;
 use crate::wire::jobs_server::Jobs;
 use crate::wire::membership_server::Membership;
-use crate::wire;
 
 /// The entry of an answer's metadata that tells a client where the active coordinator is.
 pub(crate) const ACTIVE: &str = "canju-coordinator";

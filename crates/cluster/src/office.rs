@@ -347,9 +347,9 @@ impl Office {
         match self.ledger.write(record).await {
             Ok(()) => Ok(()),
             Err(Unwritten::Failed(error)) => Err(error),
-            Err(Unwritten::Fenced) => Err(ClusterError::Refused(
-                "another coordinator has taken over this store meanwhile: ask again".into(),
-            )),
+            Err(Unwritten::Fenced) => {
+                Err(ClusterError::Refused("another coordinator has taken over this store meanwhile: ask again".into()))
+            }
         }
     }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use canju_retro::TableName;
 
-use crate::office::Office;
 use crate::job::{Job, JobState};
+use crate::office::Office;
 use crate::plan::TablePlan;
 use crate::work::{Stage, Work};
 use crate::{Conductor, VERSION, WorkId, wire};

@@ -181,7 +181,8 @@ impl Conductor {
                 let takes = load.iter().filter(|(id, (_, more))| {
                     self.members.get(id).is_some_and(|m| m.has_room(memory.saturating_add(*more)))
                 });
-                let member = takes.min_by_key(|(id, (cells, _))| (work.shunned.contains(id), *cells, **id)).map(|(id, _)| *id);
+                let member =
+                    takes.min_by_key(|(id, (cells, _))| (work.shunned.contains(id), *cells, **id)).map(|(id, _)| *id);
                 if let Some(load) = member.and_then(|m| load.get_mut(&m)) {
                     load.0 += cells;
                     load.1 = load.1.saturating_add(memory);
@@ -220,8 +221,9 @@ impl Conductor {
             if run.alone {
                 continue;
             }
-            let shares: Vec<usize> =
-                (0..run.shares.len()).filter(|&s| run.shares[s].member == Some(id) && run.shares[s].made.is_none()).collect();
+            let shares: Vec<usize> = (0..run.shares.len())
+                .filter(|&s| run.shares[s].member == Some(id) && run.shares[s].made.is_none())
+                .collect();
             for share in shares {
                 self.move_share(work, share, None, false);
             }

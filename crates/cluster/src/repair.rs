@@ -97,7 +97,8 @@ impl Conductor {
                 job.positions += plan.positions;
             }
         }
-        let smaller = self.works.iter().filter(|(_, w)| w.rules == damage.rules && plan.smaller.contains(&w.plan.table));
+        let smaller =
+            self.works.iter().filter(|(_, w)| w.rules == damage.rules && plan.smaller.contains(&w.plan.table));
         let waits_for = smaller.map(|(&id, _)| id).collect();
         self.works.insert(damage.id, Work { repair: true, ..Work::new(plan, damage.rules, jobs, home, waits_for) });
         self.schedule(now);

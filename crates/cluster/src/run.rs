@@ -362,9 +362,8 @@ impl Run {
 }
 
 fn ply_report(report: &wire::Plied) -> PlyReport {
-    let chunks = |traffic: &[wire::Traffic]| -> BTreeMap<u32, u32> {
-        traffic.iter().map(|t| (t.share, t.chunks)).collect()
-    };
+    let chunks =
+        |traffic: &[wire::Traffic]| -> BTreeMap<u32, u32> { traffic.iter().map(|t| (t.share, t.chunks)).collect() };
     PlyReport {
         counts: StepCounts { labels: [report.first_labels, report.second_labels], pending: report.pending },
         sent: chunks(&report.sent),

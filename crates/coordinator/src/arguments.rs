@@ -52,9 +52,15 @@ pub(crate) struct Start {
     /// Where to listen [default: 127.0.0.1:7420, with --build any free port of this machine]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
+    /// Where workers and clients reach it, as HOST:PORT or a URL [default: where it listens]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) advertise: Option<String>,
     /// The folder that keeps the tables
     #[arg(long, value_name = "DIR", default_value = "./tables")]
     pub(crate) store: PathBuf,
+    /// How often workers write the logs of large tables to the store, in seconds: what is computed again after a loss
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) checkpoint: u32,
     /// Workers within this process [default: 1 with --build, else 0]
     #[arg(long, value_name = "N")]
     pub(crate) local_workers: Option<usize>,

@@ -1,14 +1,17 @@
 //! Follows a job to its end with a progress bar.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use canju_cluster::{Client, wire};
+use canju_cluster::{Client, Watch, wire};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::summary::at_work;
 
-/// Follows a job until it is done. The bar is drawn on stderr, and only where that is a terminal.
+/// How long a coordinator that is lost is waited for.
+const LOST: Duration = Duration::from_secs(600);
+
+/// Follows a job until it is done, also from one coordinator to the next. The bar is drawn on stderr, and only where that is a terminal.
 ///
 /// # Errors
 /// What the job failed of, or that it was cancelled.
@@ -20,20 +23,51 @@ pub(crate) async fn follow(client: &mut Client, job: &str) -> Result<wire::Job> 
     }
     let mut pace = Pace::default();
     let mut last = None;
-    while let Some(job) = watch.next().await? {
-        let fraction = fraction(&job);
-        bar.set_position((fraction * 1000.0) as u64);
-        bar.set_message(message(&job, fraction, pace.update(job.seconds, job.labels)));
-        last = Some(job);
-    }
+    let job = loop {
+        match watch.next().await {
+            Ok(Some(job)) => {
+                let fraction = fraction(&job);
+                bar.set_position((fraction * 1000.0) as u64);
+                bar.set_message(message(&job, fraction, pace.update(job.seconds, job.labels)));
+                last = Some(job);
+            }
+            Ok(None) if last.as_ref().is_some_and(is_over) => break last,
+            // The coordinator is gone. It, or another one, goes on with the job.
+            Ok(None) | Err(_) => {
+                bar.set_message("the coordinator is lost, waiting for it");
+                match follow_again(client, job).await {
+                    Some(again) => watch = again,
+                    None => break last,
+                }
+            }
+        }
+    };
     bar.finish_and_clear();
-    let Some(job) = last else { bail!("the coordinator told nothing of job {job}: ask again with `coordinator jobs`") };
+    let Some(job) = job else { bail!("the coordinator told nothing of job {job}: ask again with `coordinator jobs`") };
     match job.state() {
         wire::JobState::Done => Ok(job),
         wire::JobState::Cancelled => bail!("job {} was cancelled", job.id),
         _ if job.error.is_empty() => bail!("the coordinator stopped before job {} was done: start it again", job.id),
         _ => bail!("{}", job.error),
     }
+}
+
+/// Follows the job at whichever coordinator answers; nothing when none does for too long.
+async fn follow_again(client: &mut Client, job: &str) -> Option<Watch> {
+    let began = Instant::now();
+    while began.elapsed() < LOST {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        if client.reconnect().await.is_ok()
+            && let Ok(watch) = client.watch(job).await
+        {
+            return Some(watch);
+        }
+    }
+    None
+}
+
+fn is_over(job: &wire::Job) -> bool {
+    matches!(job.state(), wire::JobState::Done | wire::JobState::Failed | wire::JobState::Cancelled)
 }
 
 /// How much of the positions is done. Tables at work count by what is done of them.

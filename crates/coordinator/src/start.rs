@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use canju_cluster::{
-    Client, ClusterError, Coordinator, CoordinatorSettings, Folders, Network, Settings, Worker, WorkerSettings,
-    available_memory, parse_memory, parse_metrics, parse_tables,
+    Client, ClusterError, Coordinator, CoordinatorSettings, Folders, LeaseTiming, Network, Pool, Settings, Worker,
+    WorkerSettings, available_memory, parse_memory, parse_metrics, parse_tables,
 };
 use canju_endgame::{INDEX_VERSION, Xiangqi};
 use canju_retro::{Game, Rules};
@@ -100,8 +100,6 @@ fn settings(arguments: &Start, workers: usize) -> Result<CoordinatorSettings> {
         format!("{} is no folder for tables: choose another with --store", arguments.store.display())
     })?;
     let store = store.to_str().context("the path given with --store is not plain text: choose another")?.to_owned();
-    // Epochs must grow from one coordinator of a store to the next; microseconds are more than it gives out.
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Ok(CoordinatorSettings {
         listen: arguments.listen.unwrap_or_else(|| ([127, 0, 0, 1], port).into()),
         insecure_network: arguments.insecure_network,
@@ -109,10 +107,13 @@ fn settings(arguments: &Start, workers: usize) -> Result<CoordinatorSettings> {
         store,
         index: INDEX_VERSION,
         heartbeat: Duration::from_secs(2),
+        checkpoint: Duration::from_secs(arguments.checkpoint.into()),
+        lease: LeaseTiming::default(),
+        pool: Pool::new(1, "plan")?,
+        advertise: arguments.advertise.clone(),
         conductor: Settings {
             min_workers: arguments.min_workers.unwrap_or(workers.max(1)),
             cut_from: arguments.cut_from,
-            first_epoch: since.as_micros() as u64,
             ..Settings::default()
         },
     })
