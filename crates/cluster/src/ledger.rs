@@ -69,6 +69,12 @@ impl Ledger {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner).pop_first().map(|(_, record)| record)
     }
 
+    /// Has a record written after all, unless there is a newer one.
+    fn put_back(&self, record: JobRecord) {
+        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        pending.entry(record.id).or_insert(record);
+    }
+
     /// Writes what there is to write, for ever; ends when another coordinator writes too.
     pub(crate) async fn keep(&self) {
         loop {
@@ -81,9 +87,7 @@ impl Ledger {
                 Err(Unwritten::Fenced) => return,
                 Err(Unwritten::Failed(error)) => {
                     tracing::warn!(job = %JobId(record.id), error = %error.line(), "record is not written yet");
-                    let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
-                    pending.entry(record.id).or_insert(record);
-                    drop(pending);
+                    self.put_back(record);
                     tokio::time::sleep(AGAIN).await;
                 }
             }

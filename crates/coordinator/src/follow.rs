@@ -23,7 +23,7 @@ pub(crate) async fn follow(client: &mut Client, job: &str) -> Result<wire::Job> 
     }
     let mut pace = Pace::default();
     let mut last = None;
-    let job = loop {
+    let told = loop {
         match watch.next().await {
             Ok(Some(job)) => {
                 let fraction = fraction(&job);
@@ -43,7 +43,7 @@ pub(crate) async fn follow(client: &mut Client, job: &str) -> Result<wire::Job> 
         }
     };
     bar.finish_and_clear();
-    let Some(job) = job else { bail!("the coordinator told nothing of job {job}: ask again with `coordinator jobs`") };
+    let Some(job) = told else { bail!("the coordinator told nothing of job {job}: ask again with `coordinator jobs`") };
     match job.state() {
         wire::JobState::Done => Ok(job),
         wire::JobState::Cancelled => bail!("job {} was cancelled", job.id),

@@ -45,6 +45,10 @@ pub fn settings(store: &Path) -> CoordinatorSettings {
         store: store.display().to_string(),
         index: 1,
         heartbeat: Duration::from_millis(100),
+        checkpoint: Duration::from_secs(60),
+        lease: LeaseTiming { renew: Duration::from_millis(50), hold: Duration::from_millis(400) },
+        pool: Pool::new(1, "plan").unwrap(),
+        advertise: None,
         conductor: Settings { cut_from: 0, patience: Duration::from_secs(5), ..Settings::default() },
     }
 }
