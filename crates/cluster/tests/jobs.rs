@@ -153,14 +153,17 @@ async fn advertised_addresses_must_be_some() {
     for bad in ["foo bar", "", "host", "host:port", "host:0", "https://host:1", ":1"] {
         let settings = WorkerSettings {
             name: "w".into(),
-            coordinator: "http://127.0.0.1:1".into(),
+            coordinators: vec!["http://127.0.0.1:1".into()],
             listen: ([127, 0, 0, 1], 0).into(),
             advertise: Some(bad.into()),
             insecure_network: false,
             network: Network::default(),
             memory: 0,
+            scratch: None,
             threads: 1,
             retry: Duration::from_millis(20),
+            patience: Duration::from_secs(60),
+            drain: Duration::ZERO,
         };
         let error = Worker::bind(Arc::new(Toy::default()), Arc::new(Folders), settings).await.err();
         assert!(error.is_some_and(|e| e.line().contains("--advertise HOST:PORT")), "{bad}");

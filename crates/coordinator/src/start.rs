@@ -43,7 +43,7 @@ pub(crate) async fn start(arguments: Start) -> Result<()> {
     for number in 1..=workers {
         let settings = local_worker(number, workers, &url, arguments.threads, memory);
         let worker = Worker::bind(Arc::clone(&game), Arc::new(Folders), settings).await?;
-        tasks.spawn(worker.run(dropped(stopped.clone())));
+        tasks.spawn(worker.run(std::future::pending(), dropped(stopped.clone())));
     }
     drop(stopped);
     let result = tokio::select! {
@@ -124,13 +124,16 @@ fn local_worker(number: usize, workers: usize, url: &str, threads: Option<u16>, 
     let share = available_memory().map_or(0, |free| free / 5 * 4 / workers as u64);
     WorkerSettings {
         name: format!("local-{number}"),
-        coordinator: url.to_owned(),
+        coordinators: vec![url.to_owned()],
         listen: ([127, 0, 0, 1], 0).into(),
         advertise: None,
         insecure_network: false,
         network: Network::default(),
         memory: memory.unwrap_or(share),
+        scratch: None,
         threads: threads.map_or((processors / workers).max(1), usize::from),
         retry: Duration::from_millis(100),
+        patience: Duration::from_secs(120),
+        drain: Duration::ZERO,
     }
 }

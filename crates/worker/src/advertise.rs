@@ -13,11 +13,11 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The address to advertise: what the command line says, or what is found out where it says `auto`, or nothing and
 /// listens on every address. None leaves it to the worker.
 ///
-/// Waits until one of the coordinators, URLs with commas between them, has a name that is known and a way to it.
+/// Waits until one of the coordinators has a name that is known and a way to it.
 ///
 /// # Errors
 /// When a coordinator has no host and port, or the port to listen on is left to the system.
-pub(crate) async fn advertised(told: Option<String>, listen: SocketAddr, coordinators: &str) -> Result<Option<String>> {
+pub(crate) async fn advertised(told: Option<String>, listen: SocketAddr, coordinators: &[String]) -> Result<Option<String>> {
     match told {
         Some(told) if told != "auto" => return Ok(Some(told)),
         None if !listen.ip().is_unspecified() || listen.port() == 0 => return Ok(None),
@@ -26,7 +26,7 @@ pub(crate) async fn advertised(told: Option<String>, listen: SocketAddr, coordin
     if listen.port() == 0 {
         bail!("--advertise auto needs a port that is known: give --listen {}:PORT", listen.ip());
     }
-    let hosts = coordinators.split(',').map(host).collect::<Result<Vec<_>>>()?;
+    let hosts = coordinators.iter().map(|url| host(url)).collect::<Result<Vec<_>>>()?;
     let mut warned = false;
     loop {
         let mut failed = anyhow!("no address");
@@ -78,7 +78,7 @@ async fn leaving_by(host: &str) -> Result<IpAddr> {
 mod tests {
     use super::*;
 
-    async fn found(told: Option<&str>, listen: &str, coordinators: &str) -> Result<Option<String>> {
+    async fn found(told: Option<&str>, listen: &str, coordinators: &[String]) -> Result<Option<String>> {
         advertised(told.map(str::to_owned), listen.parse()?, coordinators).await
     }
 

@@ -39,9 +39,9 @@ pub(crate) enum Command {
 
 #[derive(Args)]
 pub(crate) struct Start {
-    /// The coordinator; it is tried again until it is there
-    #[arg(long, value_name = "URL")]
-    pub(crate) coordinator: String,
+    /// The coordinators, one of which is active, separated by commas; they are tried until one is there
+    #[arg(long, value_name = "URL", required = true, value_delimiter = ',')]
+    pub(crate) coordinator: Vec<String>,
     /// Where to take messages of other workers
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
@@ -58,6 +58,9 @@ pub(crate) struct Start {
     /// A folder for temporary files. This version only checks that it can be written, and keeps everything in memory
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
+    /// Seconds that it waits, when it is told to stop, for others to take its parts over
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub(crate) drain: u64,
     /// What people call it [default: the host's name and the process's number]
     #[arg(long)]
     pub(crate) name: Option<String>,

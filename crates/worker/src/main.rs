@@ -15,6 +15,7 @@ use canju_cluster::{Folders, Network, Worker, WorkerSettings, available_memory, 
 use canju_endgame::Xiangqi;
 use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 
 use crate::arguments::{Arguments, Command, Start};
 
@@ -61,22 +62,41 @@ fn run(arguments: Arguments) -> Result<()> {
 }
 
 async fn start(mut settings: WorkerSettings) -> Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
+    let (once, twice) = stops()?;
+    let mut once = Box::pin(once);
     settings.advertise = tokio::select! {
-        found = advertise::advertised(settings.advertise.take(), settings.listen, &settings.coordinator) => found?,
-        _ = tokio::signal::ctrl_c() => return Ok(()),
-        _ = terminate.recv() => return Ok(()),
+        found = advertise::advertised(settings.advertise.take(), settings.listen, &settings.coordinators) => found?,
+        () = &mut once => return Ok(()),
     };
     let worker = Worker::bind(Arc::new(Xiangqi::new()), Arc::new(Folders), settings).await?;
     tracing::info!(address = worker.address(), "worker listens");
-    let stop = async move {
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            _ = terminate.recv() => {}
+    Ok(worker.run(once, twice).await?)
+}
+
+/// The first and the second time that the process is told to stop.
+fn stops() -> Result<(impl Future<Output = ()>, impl Future<Output = ()>)> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let (told, stops) = watch::channel(0);
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            told.send_modify(|times| *times += 1);
+            let next = if *told.borrow() == 1 { "handing over what it has; once more to leave at once" } else { "leaving" };
+            tracing::info!(next, "told to stop");
         }
-        tracing::info!("told to stop");
+    });
+    let after = |times: i32| {
+        let mut stops = stops.clone();
+        async move {
+            // The other side lives as long as the process.
+            let _ = stops.wait_for(|&told| told >= times).await;
+        }
     };
-    Ok(worker.run(stop).await?)
+    Ok((after(1), after(2)))
 }
 
 fn settings(arguments: Start) -> Result<WorkerSettings> {
@@ -87,16 +107,19 @@ fn settings(arguments: Start) -> Result<WorkerSettings> {
     };
     Ok(WorkerSettings {
         name: arguments.name.unwrap_or_else(|| format!("{host}-{}", std::process::id())),
-        coordinator: url_of(&arguments.coordinator),
+        coordinators: arguments.coordinator.iter().map(|url| url_of(url)).collect(),
         listen: arguments.listen,
         advertise: arguments.advertise,
         insecure_network: arguments.insecure_network,
         network: Network::default(),
         memory,
+        scratch: arguments.scratch,
         threads: arguments
             .threads
             .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from),
         retry: Duration::from_millis(200),
+        patience: Duration::from_secs(120),
+        drain: Duration::from_secs(arguments.drain),
     })
 }
 

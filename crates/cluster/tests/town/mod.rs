@@ -113,20 +113,24 @@ impl Town {
 pub async fn hire(url: &str, game: Arc<dyn Game>, buckets: Arc<dyn Buckets>, name: &str, memory: u64) -> Hand {
     let settings = WorkerSettings {
         name: name.to_owned(),
-        coordinator: url.to_owned(),
+        coordinators: vec![url.to_owned()],
         listen: ([127, 0, 0, 1], 0).into(),
         advertise: None,
         insecure_network: false,
         network: Network::default(),
         memory,
+        scratch: None,
         threads: 2,
         retry: Duration::from_millis(20),
+        patience: Duration::from_secs(60),
+        drain: Duration::from_secs(30),
     };
     let worker = Worker::bind(game, buckets, settings).await.unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
-    let task = tokio::spawn(worker.run(async {
+    let stopped = async {
         let _ = stopped.await;
-    }));
+    };
+    let task = tokio::spawn(worker.run(stopped, std::future::pending()));
     Hand { task, stop: Some(stop) }
 }
 

@@ -19,6 +19,8 @@ const NONE: u16 = u16::MAX;
 /// The game, with switches for tests that need trouble.
 #[derive(Default)]
 pub struct Toy {
+    /// No table has smaller ones.
+    pub no_captures: bool,
     /// Parts of this table wait before they compute this ply until the gate is open.
     pub hold: Option<(&'static str, u16)>,
     pub gate: Arc<AtomicBool>,
@@ -62,7 +64,7 @@ impl Game for Toy {
     }
 
     fn smaller(&self, table: &TableName) -> Result<Vec<TableName>, GameError> {
-        let n = number(table);
+        let n = if self.no_captures { 0 } else { number(table) };
         let mut names: Vec<_> = [n.saturating_sub(2), n.saturating_sub(1)].into_iter().filter(|&k| k > 0).collect();
         names.dedup();
         names.into_iter().map(|k| TableName::new(&format!("T{k}"))).collect()
