@@ -78,8 +78,9 @@ async fn leaving_by(host: &str) -> Result<IpAddr> {
 mod tests {
     use super::*;
 
-    async fn found(told: Option<&str>, listen: &str, coordinators: &[String]) -> Result<Option<String>> {
-        advertised(told.map(str::to_owned), listen.parse()?, coordinators).await
+    async fn found(told: Option<&str>, listen: &str, coordinators: &str) -> Result<Option<String>> {
+        let coordinators: Vec<String> = coordinators.split(',').map(str::to_owned).collect();
+        advertised(told.map(str::to_owned), listen.parse()?, &coordinators).await
     }
 
     #[tokio::test]
