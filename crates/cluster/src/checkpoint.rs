@@ -97,8 +97,7 @@ pub(crate) fn stamp(bytes: &[u8]) -> Result<(Stamp, &[u8]), Flaw> {
     }
     let length = u32::from_le_bytes(take(&mut rest)?) as usize;
     let (mut head, body) = rest.split_at_checked(length).ok_or(Flaw::Short)?;
-    let [software, table, metric, rules] =
-        [text(&mut head)?, text(&mut head)?, text(&mut head)?, text(&mut head)?];
+    let [software, table, metric, rules] = [text(&mut head)?, text(&mut head)?, text(&mut head)?, text(&mut head)?];
     let plies = u16::from_le_bytes(take(&mut head)?)..u16::from_le_bytes(take(&mut head)?);
     let count = u32::from_le_bytes(take(&mut head)?) as usize;
     if head.len() != count.saturating_mul(4) {

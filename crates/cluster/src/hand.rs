@@ -151,9 +151,8 @@ impl Hand {
     async fn ply(&self, ply: u16, layout: &Arc<Layout>, inbox: &Inbox, complete: u16) -> Result<Ply, ClusterError> {
         let began = Instant::now();
         let (counts, exports) = self.step(ply, layout).await?;
-        let importing = async {
-            if ply >= complete { self.import(&layout.peers, inbox).await } else { Ok(Vec::new()) }
-        };
+        let importing =
+            async { if ply >= complete { self.import(&layout.peers, inbox).await } else { Ok(Vec::new()) } };
         let (sent, received) = tokio::try_join!(biased; self.send(ply, &layout.peers, exports), importing)?;
         {
             let mut facts = self.held.facts();

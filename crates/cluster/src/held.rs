@@ -70,7 +70,6 @@ impl Desk {
         self.part = None;
         self.have.clear();
     }
-
 }
 
 fn gone() -> ClusterError {

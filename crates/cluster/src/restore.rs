@@ -56,12 +56,7 @@ impl Bench {
     }
 
     /// Makes a part with its sets and gives it what the store has of its log. Returns the plies that are known.
-    pub(crate) async fn restore(
-        &self,
-        held: &Arc<Held>,
-        layout: &Layout,
-        task: &Task,
-    ) -> Result<u16, ClusterError> {
+    pub(crate) async fn restore(&self, held: &Arc<Held>, layout: &Layout, task: &Task) -> Result<u16, ClusterError> {
         let mut unfit = BTreeSet::new();
         loop {
             self.lay_out(held, layout, task.epoch).await?;

@@ -152,7 +152,8 @@ impl Worker {
             }
             None => settings.network.url(local),
         };
-        let (inboxes, post) = (Inboxes::default(), Post::new(settings.network.clone()).with_patience(settings.patience));
+        let (inboxes, post) =
+            (Inboxes::default(), Post::new(settings.network.clone()).with_patience(settings.patience));
         let (holdings, reign) = (Holdings::default(), AtomicU64::new(0));
         Ok(Self { site: Site { game, buckets, settings, pool, inboxes, post, address, holdings, reign }, listener })
     }

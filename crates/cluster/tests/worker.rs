@@ -152,7 +152,10 @@ async fn a_lost_coordinator_and_a_lost_part_cost_one_replay() {
     scene.workers.push(third);
     let mut c = scene.chief.admit(13, 2).await;
     let [a, b] = &mut scene.guests[..] else { panic!() };
-    let old = Attempt { task: wire::Task { epoch: 1, job: "j1".into(), table: TABLE.into(), metric: "dtm".into() }, shares: vec![] };
+    let old = Attempt {
+        task: wire::Task { epoch: 1, job: "j1".into(), table: TABLE.into(), metric: "dtm".into() },
+        shares: vec![],
+    };
     old.drop_at(b).await;
     let attempt = Attempt::assign(TABLE, 5, halves(a, &c, [4, 0]), &[a, &mut c]).await;
     assert_eq!(attempt.prepared(&mut [a, &mut c]).await, [4, 0]);
@@ -208,7 +211,7 @@ async fn an_older_assignment_is_ignored_and_shares_in_the_store_are_not_made_aga
     let first = Attempt::assign(TABLE, 3, halves(a, b, [0, 0]), &[a, b]).await;
     first.prepared(&mut [a, b]).await;
     assert_eq!(first.finish(0, &mut [a, b]).await, plies);
-    let done = scene.files();
+    let done = files(scene.store.path());
     assert_eq!(done, whole);
     let late = Attempt { task: wire::Task { epoch: 2, ..first.task.clone() }, shares: halves(a, b, [0, 0]) };
     a.tell(Tell::Assign(late.order(false))).await;
@@ -354,7 +357,8 @@ async fn a_worker_that_drains_leaves_when_nobody_takes_its_parts() {
 async fn who_cannot_reach_a_neighbour_names_both() {
     let mut scene = Scene::with(1, |settings| settings.patience = Duration::from_millis(200)).await;
     let [a] = &mut scene.guests[..] else { panic!() };
-    let nobody = wire::Share { worker: 99, name: "gone".into(), address: "http://127.0.0.1:9".into(), ..share(a, 3..RUNS, 0) };
+    let nobody =
+        wire::Share { worker: 99, name: "gone".into(), address: "http://127.0.0.1:9".into(), ..share(a, 3..RUNS, 0) };
     let attempt = Attempt::assign(TABLE, 1, vec![share(a, 0..3, 0), nobody], &[a]).await;
     attempt.prepared(&mut [a]).await;
     a.tell(attempt.step(0)).await;

@@ -85,7 +85,8 @@ fn stops() -> Result<(impl Future<Output = ()>, impl Future<Output = ()>)> {
                 _ = terminate.recv() => {}
             }
             told.send_modify(|times| *times += 1);
-            let next = if *told.borrow() == 1 { "handing over what it has; once more to leave at once" } else { "leaving" };
+            let next =
+                if *told.borrow() == 1 { "handing over what it has; once more to leave at once" } else { "leaving" };
             tracing::info!(next, "told to stop");
         }
     });
