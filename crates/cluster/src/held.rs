@@ -235,3 +235,67 @@ impl Holdings {
         told.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobId;
+
+    fn name(table: &str) -> TableName {
+        TableName::new(table).unwrap()
+    }
+
+    fn task(table: &str, epoch: u64) -> Task {
+        Task { job: JobId(1), table: name(table), metric: Metric::Dtm, epoch }
+    }
+
+    fn key(table: &str, runs: &[u32]) -> HeldKey {
+        HeldKey { table: name(table), rules: Rules::default(), metric: Metric::Dtm, runs: runs.to_vec() }
+    }
+
+    #[test]
+    fn idle_parts_make_room_oldest_first() {
+        let holdings = Holdings::default();
+        for (epoch, table) in [(3, "T3"), (1, "T1"), (2, "T2")] {
+            holdings.claim(key(table, &[0]), &task(table, epoch)).facts().memory = 10;
+        }
+        let has = |table| holdings.has(&key(table, &[0]));
+        holdings.make_room(5, 35, |_| true);
+        assert_eq!(holdings.memory(), 30);
+        holdings.make_room(10, 30, |held| *held != key("T1", &[0]));
+        assert!(has("T1") && !has("T2") && has("T3"));
+        holdings.make_room(1000, 30, |_| true);
+        assert!(holdings.is_empty());
+    }
+
+    #[test]
+    fn a_part_for_the_same_runs_is_kept_and_tells_what_it_has() {
+        let holdings = Holdings::default();
+        let held = holdings.claim(key("T4", &[0, 1]), &task("T4", 1));
+        *held.facts() = Facts { complete: 7, saved: 5, ..held.facts().clone() };
+        let again = holdings.claim(key("T4", &[0, 1]), &task("T4", 2));
+        assert!(Arc::ptr_eq(&held, &again));
+        assert_eq!((again.facts().complete, again.facts().saved), (7, 5));
+        // Another job has a folder of its own for checkpoints.
+        holdings.claim(key("T4", &[0, 1]), &Task { job: JobId(2), ..task("T4", 3) });
+        assert_eq!((held.facts().complete, held.facts().saved), (7, 0));
+        assert!(!Arc::ptr_eq(&held, &holdings.claim(key("T4", &[2]), &task("T4", 3))));
+        assert_eq!(holdings.epoch_of(&name("T4"), Rules::default()), Some(3));
+        assert_eq!(holdings.epoch_of(&name("T5"), Rules::default()), None);
+        let told: Vec<_> = holdings.list().into_iter().map(|h| (h.runs, h.complete)).collect();
+        assert_eq!(told, [(vec![0, 1], 7), (vec![2], 0)]);
+    }
+
+    #[tokio::test]
+    async fn only_the_attempt_that_has_the_part_may_use_it() {
+        let held = Held::new(key("T4", &[0]), task("T4", 1));
+        let pool = Pool::inline();
+        assert!(held.change(&pool, 1, |_| Ok(())).await.is_ok());
+        held.claim(&task("T4", 2));
+        assert!(matches!(held.change(&pool, 1, |_| Ok(())).await, Err(ClusterError::CalledOff)));
+        // A panic leaves it to nobody.
+        let panicked: Result<(), _> = held.change(&pool, 2, |_| panic!("oh")).await;
+        assert!(matches!(panicked, Err(ClusterError::Panicked(_))));
+        assert!(matches!(held.change(&pool, 2, |_| Ok(())).await, Err(ClusterError::Elsewhere(_))));
+    }
+}

@@ -36,7 +36,7 @@ pub struct WorkerSettings {
     pub memory: u64,
     /// A folder on a disk for what parts do not need at the moment.
     pub scratch: Option<PathBuf>,
-    /// Threads that compute.
+    /// Threads that compute; 0 to compute on those that wait, as simulations do.
     pub threads: usize,
     /// The first wait before a coordinator is tried again; later ones are longer.
     pub retry: Duration,
@@ -139,7 +139,10 @@ impl Worker {
             })?;
         }
         let advertised = settings.advertise.as_deref().map(advertised).transpose()?;
-        let pool = Pool::new(settings.threads, &settings.name)?;
+        let pool = match settings.threads {
+            0 => Pool::inline(),
+            threads => Pool::new(threads, &settings.name)?,
+        };
         let listener = settings.network.listen(settings.listen, settings.insecure_network).await?;
         let local = listener.address();
         let address = match advertised {

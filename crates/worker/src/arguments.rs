@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -58,9 +59,9 @@ pub(crate) struct Start {
     /// A folder for temporary files. This version only checks that it can be written, and keeps everything in memory
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
-    /// Seconds that it waits, when it is told to stop, for others to take its parts over
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    pub(crate) drain: u64,
+    /// How long it waits, when it is told to stop, for others to take its parts over; 0s to leave at once
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
+    pub(crate) drain: Duration,
     /// What people call it [default: the host's name and the process's number]
     #[arg(long)]
     pub(crate) name: Option<String>,

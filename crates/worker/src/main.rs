@@ -120,7 +120,7 @@ fn settings(arguments: Start) -> Result<WorkerSettings> {
             .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from),
         retry: Duration::from_millis(200),
         patience: Duration::from_secs(120),
-        drain: Duration::from_secs(arguments.drain),
+        drain: arguments.drain,
     })
 }
 
