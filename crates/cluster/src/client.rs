@@ -1,7 +1,9 @@
 //! What clients do with a coordinator.
 
 use std::error::Error;
+use std::time::Duration;
 
+use tokio::time::{Instant, sleep};
 use tonic::{Code, Response, Status, Streaming};
 
 use crate::door::ACTIVE;
@@ -20,6 +22,9 @@ pub struct Client {
 
 /// Coordinators that may send a client on to the next one.
 const DETOURS: usize = 3;
+/// How long a coordinator that waits for its lease is asked again.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(50);
 
 impl Client {
     /// Connects to a coordinator.
@@ -62,21 +67,24 @@ impl Client {
         &mut self,
         question: impl Fn(JobsClient<Route>) -> F,
     ) -> Result<T, ClusterError> {
-        for _ in 0..DETOURS {
+        let mut detours = 0;
+        let began = Instant::now();
+        loop {
             let status = match question(self.jobs.clone()).await {
                 Ok(answer) => return Ok(answer.into_inner()),
                 Err(status) => status,
             };
-            let Some(active) = status.metadata().get(ACTIVE).and_then(|url| url.to_str().ok()) else {
-                return Err(self.error(status));
-            };
-            self.jobs = JobsClient::new(self.network.connect("the coordinator", active).await?);
-            self.url = active.to_owned();
+            match status.metadata().get(ACTIVE).and_then(|url| url.to_str().ok()) {
+                // It has only just begun, or there is nobody it could name.
+                Some("") if began.elapsed() < PATIENCE => sleep(PAUSE).await,
+                Some(active) if !active.is_empty() && detours < DETOURS => {
+                    detours += 1;
+                    self.jobs = JobsClient::new(self.network.connect("the coordinator", active).await?);
+                    self.url = active.to_owned();
+                }
+                _ => return Err(self.error(status)),
+            }
         }
-        Err(ClusterError::Refused(format!(
-            "the coordinators at {} each name another one: ask again",
-            self.urls.join(", ")
-        )))
     }
 
     fn error(&self, status: Status) -> ClusterError {

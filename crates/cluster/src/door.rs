@@ -15,7 +15,7 @@ use crate::wire::command::Kind as Tell;
 use crate::wire::jobs_server::Jobs;
 use crate::wire::membership_server::Membership;
 
-/// The entry of an answer's metadata that tells a client where the active coordinator is.
+/// The entry of an answer's metadata that tells a client where the active coordinator is; empty where that is not known.
 pub(crate) const ACTIVE: &str = "canju-coordinator";
 
 /// Leads everybody to the office, or tells them where another one is.
@@ -59,17 +59,20 @@ impl Door {
     fn office(&self) -> Result<Arc<Office>, Status> {
         match self.standing() {
             Standing::Active(office) => Ok(office),
-            Standing::Waiting => Err(Status::unavailable("this coordinator waits for its lease: ask again soon")),
+            Standing::Waiting => Err(unavailable("this coordinator waits for its lease: ask again soon", "")),
             Standing::Standby(active) => {
-                let mut status =
-                    Status::unavailable(format!("this coordinator stands by; the one at {active} is active"));
-                if let Ok(active) = MetadataValue::try_from(active) {
-                    status.metadata_mut().insert(ACTIVE, active);
-                }
-                Err(status)
+                Err(unavailable(&format!("this coordinator stands by; the one at {active} is active"), &active))
             }
         }
     }
+}
+
+fn unavailable(text: &str, active: &str) -> Status {
+    let mut status = Status::unavailable(text);
+    if let Ok(active) = MetadataValue::try_from(active) {
+        status.metadata_mut().insert(ACTIVE, active);
+    }
+    status
 }
 
 type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;

@@ -28,7 +28,8 @@ struct Failing {
 
 impl Failing {
     fn spend(&self, key: &Key) -> Result<(), StoreError> {
-        if self.left.fetch_sub(1, Ordering::SeqCst) > 0 {
+        // The lease is renewed by time: only what belongs to tables is counted.
+        if !key.as_str().starts_with("tables/") || self.left.fetch_sub(1, Ordering::SeqCst) > 0 {
             return Ok(());
         }
         let source = std::io::ErrorKind::StorageFull.into();
@@ -94,7 +95,7 @@ async fn a_full_store_fails_the_job_and_a_second_try_goes_on() {
     let store = tempfile::tempdir().unwrap();
     let mut builds = 0;
     // A few more writes each time: failures fall on shards and on manifests.
-    for writes in (4..).step_by(3) {
+    for writes in (0..).step_by(3) {
         let left = Arc::new(AtomicI64::new(writes));
         let buckets = FailingFolders(left);
         let mut settings = settings(store.path());
@@ -275,11 +276,26 @@ async fn shards_that_a_manifest_lists_are_not_written_over() {
     let manifest = "tables/plain/T3/manifest.json";
     std::fs::copy(whole.path().join(manifest), store.path().join(manifest)).unwrap();
     game.gate.store(true, Ordering::SeqCst);
+    // What stands there is not what the manifest lists, and what is built is.
+    let end = town.end_of(&job.id).await;
+    assert_eq!(end.state(), wire::JobState::Done, "{}", end.error);
+    assert_eq!(files(store.path()), files(whole.path()));
+
+    // A manifest that lists other bytes is of other software, or damaged itself: a user must decide.
+    std::fs::remove_dir_all(store.path().join("tables/plain/T3")).unwrap();
+    std::fs::create_dir_all(store.path().join("tables/plain/T3/dtm")).unwrap();
+    std::fs::write(store.path().join(shard), "what other software has left").unwrap();
+    game.gate.store(false, Ordering::SeqCst);
+    game.waiting.store(0, Ordering::SeqCst);
+    let job = town.submit(&["T3"], &["dtm"]).await.unwrap();
+    at_the_gate(&game, 1).await;
+    let mut listed = std::fs::read_to_string(whole.path().join(manifest)).unwrap();
+    let at = listed.find("\"blake3\": \"").unwrap() + 11;
+    let other = if &listed[at..=at] == "0" { "1" } else { "0" };
+    listed.replace_range(at..=at, other);
+    std::fs::write(store.path().join(manifest), listed).unwrap();
+    game.gate.store(true, Ordering::SeqCst);
     let end = town.end_of(&job.id).await;
     assert_eq!(end.state(), wire::JobState::Failed);
     assert!(end.error.contains(shard) && end.error.contains("lists it"), "{}", end.error);
-    std::fs::remove_file(store.path().join(manifest)).unwrap();
-    let end = town.build(&["T3"], &["dtm"]).await;
-    assert_eq!(end.state(), wire::JobState::Done, "{}", end.error);
-    assert_eq!(files(store.path()), files(whole.path()));
 }

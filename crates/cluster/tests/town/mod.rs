@@ -37,6 +37,13 @@ pub struct Town {
     stop: Option<oneshot::Sender<()>>,
 }
 
+/// Shows what goes on: CANJU_TEST_LOG=canju_cluster=debug.
+fn log() {
+    if let Ok(filter) = std::env::var("CANJU_TEST_LOG") {
+        let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    }
+}
+
 pub fn settings(store: &Path) -> CoordinatorSettings {
     CoordinatorSettings {
         listen: ([127, 0, 0, 1], 0).into(),
@@ -61,7 +68,11 @@ impl Town {
         let task = tokio::spawn(coordinator.run(async {
             let _ = stopped.await;
         }));
-        Self { url, task, stop: Some(stop) }
+        log();
+        let town = Self { url, task, stop: Some(stop) };
+        // It is there when it has its lease.
+        town.client().await.status().await.unwrap();
+        town
     }
 
     /// A coordinator with so many workers, which cut every table that they can.
