@@ -272,13 +272,18 @@ mod tests {
     fn a_part_for_the_same_runs_is_kept_and_tells_what_it_has() {
         let holdings = Holdings::default();
         let held = holdings.claim(key("T4", &[0, 1]), &task("T4", 1));
-        *held.facts() = Facts { complete: 7, saved: 5, ..held.facts().clone() };
+        held.facts().complete = 7;
+        held.facts().saved = 5;
         let again = holdings.claim(key("T4", &[0, 1]), &task("T4", 2));
         assert!(Arc::ptr_eq(&held, &again));
-        assert_eq!((again.facts().complete, again.facts().saved), (7, 5));
+        let has = |held: &Held| {
+            let facts = held.facts();
+            (facts.complete, facts.saved)
+        };
+        assert_eq!(has(&again), (7, 5));
         // Another job has a folder of its own for checkpoints.
         holdings.claim(key("T4", &[0, 1]), &Task { job: JobId(2), ..task("T4", 3) });
-        assert_eq!((held.facts().complete, held.facts().saved), (7, 0));
+        assert_eq!(has(&held), (7, 0));
         assert!(!Arc::ptr_eq(&held, &holdings.claim(key("T4", &[2]), &task("T4", 3))));
         assert_eq!(holdings.epoch_of(&name("T4"), Rules::default()), Some(3));
         assert_eq!(holdings.epoch_of(&name("T5"), Rules::default()), None);
