@@ -5,11 +5,15 @@ use tonic::{Code, Status, Streaming};
 use crate::wire::jobs_client::JobsClient;
 use crate::{ClusterError, Network, Route, wire};
 
+/// Bytes of an answer: the list of all jobs is the longest.
+const MAX_REPLY: usize = 64 << 20;
+
 /// A connection to a coordinator.
 #[derive(Clone, Debug)]
 pub struct Client {
     jobs: JobsClient<Route>,
     url: String,
+    network: Network,
 }
 
 impl Client {
@@ -27,12 +31,16 @@ impl Client {
     /// As [`Client::connect`].
     pub async fn connect_over(network: &Network, url: &str) -> Result<Self, ClusterError> {
         let channel = network.connect("the coordinator", url).await?;
-        Ok(Self { jobs: JobsClient::new(channel), url: url.to_owned() })
+        Ok(Self {
+            jobs: JobsClient::new(channel).max_decoding_message_size(MAX_REPLY),
+            url: url.to_owned(),
+            network: network.clone(),
+        })
     }
 
     fn error(&self, status: Status) -> ClusterError {
         match status.code() {
-            Code::Unavailable | Code::Unknown | Code::Cancelled => unreachable(&self.url, Box::new(status)),
+            Code::Unavailable | Code::Unknown | Code::Cancelled => unreachable(&self.url, self.network.told(&status)),
             _ => status.into(),
         }
     }
@@ -103,10 +111,10 @@ impl Watch {
     /// # Errors
     /// [`ClusterError::Unreachable`] when the coordinator is gone.
     pub async fn next(&mut self) -> Result<Option<wire::Job>, ClusterError> {
-        self.pictures.message().await.map_err(|e| unreachable(&self.url, Box::new(e)))
+        self.pictures.message().await.map_err(|e| unreachable(&self.url, e.message().to_owned()))
     }
 }
 
-fn unreachable(url: &str, source: Box<dyn std::error::Error + Send + Sync>) -> ClusterError {
-    ClusterError::Unreachable { what: "the coordinator", address: url.to_owned(), source }
+fn unreachable(url: &str, cause: String) -> ClusterError {
+    ClusterError::Unreachable { what: "the coordinator", address: url.to_owned(), source: cause.into() }
 }

@@ -15,7 +15,7 @@ use crate::usage::usage;
 use crate::wire::command::Kind as Tell;
 use crate::wire::jobs_server::JobsServer;
 use crate::wire::membership_server::MembershipServer;
-use crate::{Action, Bucket, Buckets, ClusterError, Conductor, Listener, MemberId, Network, Settings, wire};
+use crate::{Action, Bucket, Buckets, ClusterError, Conductor, Health, Listener, MemberId, Network, Settings, wire};
 
 /// How a coordinator is set up.
 #[derive(Clone, Debug)]
@@ -40,6 +40,12 @@ pub struct CoordinatorSettings {
 const TICK: Duration = Duration::from_millis(250);
 /// How long open streams may take to end when the coordinator stops.
 const FAREWELL: Duration = Duration::from_millis(500);
+/// How long a request may take until its answer begins.
+const LONGEST_REQUEST: Duration = Duration::from_secs(300);
+/// Bytes of a worker's report: the entries of its shards are the most.
+const MAX_REPORT: usize = 16 << 20;
+/// Bytes of what a client asks.
+const MAX_REQUEST: usize = 1 << 20;
 
 pub(crate) type Line = mpsc::Sender<Result<wire::Command, Status>>;
 
@@ -49,6 +55,7 @@ pub(crate) struct Office {
     pub(crate) bucket: Bucket,
     pub(crate) settings: CoordinatorSettings,
     pub(crate) identity: String,
+    pub(crate) health: Health,
     /// Counts changes, to wake who watches.
     pub(crate) changes: watch::Sender<u64>,
     conductor: Mutex<Conductor>,
@@ -83,6 +90,7 @@ impl Coordinator {
             bucket,
             settings,
             identity,
+            health: Health::default(),
             changes: watch::Sender::new(0),
             conductor: Mutex::new(conductor),
             lines: Mutex::default(),
@@ -106,12 +114,17 @@ impl Coordinator {
         let address = listener.address();
         tracing::info!(%address, store = %office.bucket.store.place(), "coordinator listens");
         let (stop, stopped) = oneshot::channel::<()>();
-        let server = office
-            .settings
-            .network
+        let network = &office.settings.network;
+        let membership = MembershipServer::from_arc(Arc::clone(&office));
+        let membership = membership.max_decoding_message_size(MAX_REPORT);
+        let jobs = JobsServer::from_arc(Arc::clone(&office)).max_decoding_message_size(MAX_REQUEST);
+        office.health.set(true);
+        let server = network
             .server()?
-            .add_service(MembershipServer::from_arc(Arc::clone(&office)))
-            .add_service(JobsServer::from_arc(Arc::clone(&office)))
+            .timeout(LONGEST_REQUEST)
+            .add_service(network.guarded(membership))
+            .add_service(network.guarded(jobs))
+            .add_service(office.health.service())
             .serve_with_incoming_shutdown(listener.incoming(), async {
                 let _ = stopped.await;
             });

@@ -15,6 +15,9 @@ use crate::{ClusterError, MemberId, Network, Route, wire};
 /// How often a message is sent before the part fails: by then the coordinator has seen whether the peer lives.
 const ATTEMPTS: u32 = 8;
 
+/// How long the next chunk of a message may take.
+const STALLED: Duration = Duration::from_secs(30);
+
 /// Connections to other workers that are kept.
 const CONNECTIONS: usize = 1000;
 
@@ -76,7 +79,10 @@ impl Exchange for Taker {
         let mut chunks = request.into_inner();
         let mut receipt = wire::Receipt::default();
         // A chunk is asked for when the one before is in its box: the sender goes no faster than that.
-        while let Some(chunk) = chunks.message().await? {
+        loop {
+            let next = tokio::time::timeout(STALLED, chunks.message()).await;
+            let next = next.map_err(|_| Status::deadline_exceeded("the rest of the message did not come"))?;
+            let Some(chunk) = next? else { break };
             match self.0.accept(chunk)? {
                 Accepted::New => {}
                 Accepted::Repeated => receipt.repeated += 1,
@@ -130,8 +136,10 @@ impl Post {
                 Ok(_) => Status::data_loss("chunks were lost on the way"),
                 Err(status) => status,
             };
-            let worth_it =
-                matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Cancelled | Code::DataLoss);
+            let worth_it = matches!(
+                status.code(),
+                Code::Unavailable | Code::Unknown | Code::Cancelled | Code::DataLoss | Code::DeadlineExceeded
+            );
             if !worth_it {
                 return Err(refused(letter.to, address, &status));
             }

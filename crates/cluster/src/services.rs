@@ -11,14 +11,17 @@ use tonic::{Request, Response, Status, Streaming};
 
 use crate::commit::present;
 use crate::coordinator::Office;
+use crate::entry::{MEMBERS, check_hello, check_submit};
 use crate::plan::{Plan, closure, parse_metrics, parse_tables};
 use crate::wire::jobs_server::Jobs;
 use crate::wire::membership_server::Membership;
 use crate::wire::{command::Kind as Tell, report::Kind as Said};
-use crate::{ClusterError, JobId, MemberId, VERSION, wire};
+use crate::{ClusterError, JobId, MemberId, wire};
 
 /// Commands that may wait for a worker's connection.
 const LINE: usize = 1024;
+/// How long a worker may take to say who it is.
+const HELLO: Duration = Duration::from_secs(10);
 /// The shortest time between two pictures of a job that is watched.
 const PICTURES: Duration = Duration::from_millis(50);
 
@@ -33,13 +36,17 @@ impl Membership for Office {
         request: Request<Streaming<wire::Report>>,
     ) -> Result<Response<Self::AttendStream>, Status> {
         let mut reports = request.into_inner();
-        let Some(wire::Report { kind: Some(Said::Hello(hello)), .. }) = reports.message().await? else {
+        let first = tokio::time::timeout(HELLO, reports.message()).await;
+        let first = first.map_err(|_| Status::deadline_exceeded("a worker says Hello at once"))??;
+        let Some(wire::Report { kind: Some(Said::Hello(hello)), .. }) = first else {
             return Err(Status::failed_precondition("a worker's first word is Hello"));
         };
+        if self.look(|conductor, _| conductor.members.len()) >= MEMBERS {
+            return Err(Status::resource_exhausted(format!("there are {MEMBERS} workers already: stop some")));
+        }
         let (line, commands) = mpsc::channel(LINE);
-        if hello.version != VERSION {
-            let reason =
-                format!("it is version {}, the coordinator {VERSION}: use the same on all machines", hello.version);
+        if let Err(error) = check_hello(&hello) {
+            let reason = error.line();
             let goodbye = Tell::Goodbye(wire::Goodbye { reason, rejoin: false });
             let _ = line.try_send(Ok(wire::Command { kind: Some(goodbye) }));
             return Ok(Response::new(ReceiverStream::new(commands)));
@@ -83,6 +90,7 @@ impl Office {
 
     /// A plan, and how many commits there were before the store was read for it.
     async fn plan(&self, request: wire::SubmitRequest) -> Result<(Plan, u64), ClusterError> {
+        check_submit(&request)?;
         let metrics = parse_metrics(&request.metrics)?;
         let rules = if request.rules.is_empty() { Default::default() } else { request.rules.parse()? };
         let game = Arc::clone(&self.game);

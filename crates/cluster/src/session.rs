@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::Streaming;
+use tonic::{Code, Status, Streaming};
 
 use crate::assignment::Assignment;
 use crate::bench::{Bench, Order, Reports};
@@ -21,6 +21,8 @@ use crate::{ClusterError, MemberId, Task, VERSION, wire};
 
 /// Reports that may wait for the network.
 const LINE: usize = 256;
+/// Bytes of a command: the list of all parts is the most.
+const MAX_COMMAND: usize = 16 << 20;
 /// Orders that may wait for a part: it is never told two things before it has answered.
 const ORDERS: usize = 4;
 
@@ -60,6 +62,14 @@ fn lost(reason: impl Into<String>) -> End {
     End::Lost { reason: reason.into(), attended: false }
 }
 
+/// Why the coordinator does not let the worker in.
+fn refused(site: &Site, status: &Status) -> End {
+    match status.code() {
+        Code::Unauthenticated => End::Final(ClusterError::Remote(status.message().to_owned())),
+        _ => lost(site.settings.network.told(status)),
+    }
+}
+
 impl Session {
     /// Joins, works, and tells how it ended.
     pub(crate) async fn attend<S: Future<Output = ()>>(site: &Site, mut shutdown: Pin<&mut S>) -> End {
@@ -68,7 +78,10 @@ impl Session {
             joined = Self::join(site) => joined,
         };
         match joined {
-            Ok(session) => session.work(shutdown).await,
+            Ok(session) => {
+                site.health.set(true);
+                session.work(shutdown).await
+            }
             Err(end) => end,
         }
     }
@@ -91,10 +104,10 @@ impl Session {
         };
         let mut reports_out = Reports { epoch: 0, line };
         reports_out.say(Say::Hello(hello)).await;
-        let mut client = MembershipClient::new(channel);
+        let mut client = MembershipClient::new(channel).max_decoding_message_size(MAX_COMMAND);
         let answer = client.attend(ReceiverStream::new(reports)).await;
-        let mut commands = answer.map_err(|s| lost(s.message()))?.into_inner();
-        let first = commands.message().await.map_err(|s| lost(s.message()))?;
+        let mut commands = answer.map_err(|s| refused(site, &s))?.into_inner();
+        let first = commands.message().await.map_err(|s| refused(site, &s))?;
         let welcome = match first.and_then(|c| c.kind) {
             Some(Told::Welcome(welcome)) => welcome,
             Some(Told::Goodbye(goodbye)) => return Err(farewell(goodbye, false)),

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use canju_retro::Game;
-use tonic::transport::Endpoint;
 
+use crate::entry::{check_address, check_name};
 use crate::exchange::{Inboxes, Post};
 use crate::session::{End, Session};
-use crate::{Buckets, ClusterError, Listener, Network, Pool, url_of};
+use crate::{Buckets, ClusterError, Health, Listener, Network, Pool};
 
 /// How a worker is set up.
 #[derive(Clone, Debug)]
@@ -39,15 +39,11 @@ pub struct WorkerSettings {
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The URL of an advertised address, which other workers must be able to call.
-fn advertised(address: &str) -> Result<String, ClusterError> {
-    let url = url_of(address.trim());
-    let good = Endpoint::from_shared(url.clone()).is_ok_and(|endpoint| {
-        let uri = endpoint.uri();
-        uri.scheme_str() == Some("http")
-            && uri.host().is_some_and(|host| !host.is_empty())
-            && uri.port_u16().is_some_and(|port| port > 0)
-    });
-    if good {
+fn advertised(network: &Network, address: &str) -> Result<String, ClusterError> {
+    let address = address.trim();
+    let scheme = if network.serves_tls() { "https" } else { "http" };
+    let url = if address.contains("://") { address.to_owned() } else { format!("{scheme}://{address}") };
+    if check_address(&url).is_ok() && url.starts_with(&format!("{scheme}:")) {
         Ok(url)
     } else {
         Err(ClusterError::Refused(format!("{address:?} is no address: write --advertise HOST:PORT")))
@@ -63,6 +59,8 @@ pub(crate) struct Site {
     pub(crate) inboxes: Inboxes,
     pub(crate) post: Post,
     pub(crate) address: String,
+    /// Well while it attends a coordinator.
+    pub(crate) health: Health,
 }
 
 /// A worker that listens and is ready to attend its coordinator.
@@ -81,7 +79,8 @@ impl Worker {
         buckets: Arc<dyn Buckets>,
         settings: WorkerSettings,
     ) -> Result<Self, ClusterError> {
-        let advertised = settings.advertise.as_deref().map(advertised).transpose()?;
+        let advertised = settings.advertise.as_deref().map(|a| advertised(&settings.network, a)).transpose()?;
+        check_name(&settings.name)?;
         let pool = Pool::new(settings.threads, &settings.name)?;
         let listener = settings.network.listen(settings.listen, settings.insecure_network).await?;
         let local = listener.address();
@@ -96,7 +95,10 @@ impl Worker {
             None => settings.network.url(local),
         };
         let (inboxes, post) = (Inboxes::default(), Post::new(settings.network.clone()));
-        Ok(Self { site: Site { game, buckets, settings, pool, inboxes, post, address }, listener })
+        Ok(Self {
+            site: Site { game, buckets, settings, pool, inboxes, post, address, health: Health::default() },
+            listener,
+        })
     }
 
     /// The URL at which other workers reach it.
@@ -118,7 +120,8 @@ impl Worker {
             .server()?
             .initial_stream_window_size(2 << 20)
             .initial_connection_window_size(8 << 20)
-            .add_service(site.inboxes.service())
+            .add_service(site.settings.network.guarded(site.inboxes.service()))
+            .add_service(site.health.service())
             .serve_with_incoming(listener.incoming());
         let mut server = pin!(server);
         let mut shutdown = pin!(shutdown);
@@ -132,6 +135,7 @@ impl Worker {
                     return Err(ClusterError::Listen { address, source });
                 }
             };
+            site.health.set(false);
             match end {
                 End::Shutdown => return Ok(()),
                 End::Final(error) => return Err(error),

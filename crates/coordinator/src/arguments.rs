@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::trust::Trust;
+
 /// Builds xiangqi endgame tables: plans, gives work to workers, and commits what they solve.
 #[derive(Parser)]
 #[command(name = "coordinator", version)]
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     Cancel(Cancel),
     /// Tell what building some endgames takes, without building
     Plan(Plan),
+    /// Ask a coordinator whether it is ready: ends with 0 when it is, else with 1
+    Health(Health),
 }
 
 #[derive(Args)]
@@ -75,9 +79,11 @@ pub(crate) struct Start {
     /// Tables with fewer cells for one side to move go whole to one worker
     #[arg(long, value_name = "CELLS", default_value_t = 4 << 20)]
     pub(crate) cut_from: u64,
-    /// Allow --listen on addresses that other machines reach, without encryption or authentication
+    /// Allow --listen on addresses that other machines reach, without a token or certificates of clients
     #[arg(long)]
     pub(crate) insecure_network: bool,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
 }
 
 #[derive(Args)]
@@ -93,8 +99,10 @@ pub(crate) struct Wanted {
 #[derive(Args)]
 pub(crate) struct Remote {
     /// The coordinator
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7420")]
+    #[arg(long, value_name = "URL", default_value = "127.0.0.1:7420")]
     pub(crate) coordinator: String,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -150,4 +158,16 @@ pub(crate) struct Plan {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Health {
+    /// The coordinator
+    #[arg(value_name = "URL", default_value = "127.0.0.1:7420")]
+    pub(crate) url: String,
+    /// Ask only whether it answers: one that stands by is not ready
+    #[arg(long)]
+    pub(crate) live: bool,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::trust::Trust;
+
 /// Solves parts of endgames for a coordinator.
 #[derive(Parser)]
 #[command(name = "worker", version)]
@@ -35,6 +37,8 @@ pub(crate) enum LogFormat {
 pub(crate) enum Command {
     /// Join a coordinator and work until told to stop
     Start(Start),
+    /// Ask a worker whether it is ready: ends with 0 when it is, else with 1
+    Health(Health),
 }
 
 #[derive(Args)]
@@ -61,7 +65,21 @@ pub(crate) struct Start {
     /// What people call it [default: the host's name and the process's number]
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Allow --listen on addresses that other machines reach, without encryption or authentication
+    /// Allow --listen on addresses that other machines reach, without a token or certificates of clients
     #[arg(long)]
     pub(crate) insecure_network: bool,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
+}
+
+#[derive(Args)]
+pub(crate) struct Health {
+    /// The worker
+    #[arg(value_name = "URL", default_value = "127.0.0.1:7430")]
+    pub(crate) url: String,
+    /// Ask only whether it answers: one without its coordinator is not ready
+    #[arg(long)]
+    pub(crate) live: bool,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
 }

@@ -2,7 +2,9 @@
 
 mod advertise;
 mod arguments;
+mod health;
 mod logging;
+mod trust;
 
 use std::io::Write;
 use std::path::Path;
@@ -11,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use canju_cluster::{Folders, Network, Worker, WorkerSettings, available_memory, parse_memory, url_of};
+use canju_cluster::{Folders, Worker, WorkerSettings, available_memory, parse_memory};
 use canju_endgame::Xiangqi;
 use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
     };
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is::<health::Unwell>() => ExitCode::FAILURE,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "error: {}", canju_cluster::causes(error.as_ref()));
             ExitCode::from(2)
@@ -48,12 +51,15 @@ fn misused(error: &clap::Error) -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<()> {
     logging::begin(&arguments.logging)?;
-    let Command::Start(arguments) = arguments.command;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let arguments = match arguments.command {
+        Command::Start(arguments) => arguments,
+        Command::Health(arguments) => return runtime.block_on(health::health(&arguments)),
+    };
     if let Some(scratch) = &arguments.scratch {
         check_scratch(scratch)?;
     }
     let settings = settings(arguments)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(start(settings));
     // A part that is still on the threads must not hold up the end.
     runtime.shutdown_background();
@@ -85,13 +91,14 @@ fn settings(arguments: Start) -> Result<WorkerSettings> {
         Some(size) => parse_memory(size)?,
         None => available_memory().map_or(0, |free| free / 5 * 4),
     };
+    let network = arguments.trust.network()?;
     Ok(WorkerSettings {
         name: arguments.name.unwrap_or_else(|| format!("{host}-{}", std::process::id())),
-        coordinator: url_of(&arguments.coordinator),
+        coordinator: network.url_of(&arguments.coordinator),
         listen: arguments.listen,
         advertise: arguments.advertise,
         insecure_network: arguments.insecure_network,
-        network: Network::default(),
+        network,
         memory,
         threads: arguments
             .threads
