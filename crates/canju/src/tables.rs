@@ -16,7 +16,7 @@ pub(crate) fn open(tables: &Tables) -> anyhow::Result<Prober> {
     let folder = &tables.tables;
     if !folder.is_dir() {
         bail!(
-            "there is no folder {}: name the folder with the tables by --tables, or build tables with `coordinator start --build NAME`",
+            "there is no folder {}: name the folder with the tables by --tables, fetch some with `fetch get NAME`, or build them with `coordinator start --build NAME`",
             folder.display()
         );
     }

@@ -147,9 +147,10 @@ impl Check {
                         FindingKind::Other,
                         format!("{} was built from another {} ({metric})", manifest.endgame, smaller.endgame),
                     ),
-                    None => {
-                        (FindingKind::Missing, format!("{} was built from its {metric}, which is not there", manifest.endgame))
-                    }
+                    None => (
+                        FindingKind::Missing,
+                        format!("{} was built from its {metric}, which is not there", manifest.endgame),
+                    ),
                 };
                 let table = smaller.endgame.clone();
                 let finding =
@@ -162,7 +163,8 @@ impl Check {
     fn shards(&mut self, manifests: &[Arc<Manifest>], watch: &dyn Watch) {
         let of = |manifest: &Arc<Manifest>| {
             let metrics = manifest.metrics.iter();
-            let shards = metrics.flat_map(|(&metric, entry)| entry.shards.iter().map(move |info| (metric, info.clone())));
+            let shards =
+                metrics.flat_map(|(&metric, entry)| entry.shards.iter().map(move |info| (metric, info.clone())));
             shards.map(|(metric, info)| (manifest.endgame.clone(), metric, info)).collect::<Vec<_>>()
         };
         let all: Vec<(TableName, Metric, ShardInfo)> = manifests.iter().flat_map(of).collect();
@@ -210,9 +212,7 @@ impl Check {
                 let field = if error.field.is_empty() { String::new() } else { format!("field {}: ", error.field) };
                 self.damaged_manifest(table, format!("{field}{}", error.reason))
             }
-            TableError::Io { key, source, .. } => {
-                new(FindingKind::Unreadable, Some(key.clone()), source.to_string())
-            }
+            TableError::Io { key, source, .. } => new(FindingKind::Unreadable, Some(key.clone()), source.to_string()),
             other => new(FindingKind::Damaged, None, other.to_string()),
         }
     }

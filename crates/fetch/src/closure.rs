@@ -77,7 +77,12 @@ impl Gathered {
         self.manifests.get(table).ok_or_else(|| FetchError::NoTable { table: table.clone(), place: origin.place() })
     }
 
-    async fn load_all(&mut self, origin: &Origin, rules: Rules, tables: &BTreeSet<TableName>) -> Result<(), FetchError> {
+    async fn load_all(
+        &mut self,
+        origin: &Origin,
+        rules: Rules,
+        tables: &BTreeSet<TableName>,
+    ) -> Result<(), FetchError> {
         let unknown: Vec<TableName> = tables.iter().filter(|t| !self.manifests.contains_key(*t)).cloned().collect();
         let loads = unknown.into_iter().map(|table| async move {
             let manifest = origin.manifest(rules, &table).await;
@@ -152,7 +157,8 @@ impl Gathered {
         let mut manifests = Vec::new();
         while !below.is_empty() {
             let ready = |smaller: &BTreeSet<TableName>| smaller.iter().all(|s| !below.contains_key(s));
-            let ready: Vec<TableName> = below.iter().filter(|(_, s)| ready(s)).map(|(table, _)| table.clone()).collect();
+            let ready: Vec<TableName> =
+                below.iter().filter(|(_, s)| ready(s)).map(|(table, _)| table.clone()).collect();
             if ready.is_empty() {
                 let table = below.into_keys().next();
                 return Err(match table {

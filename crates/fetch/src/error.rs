@@ -72,7 +72,9 @@ pub enum FetchError {
         place: String,
     },
     /// The source's manifest is none, or cannot be true.
-    #[error("the manifest of {table} in {place} cannot be used: it is damaged, or no manifest at all; take another source with --from")]
+    #[error(
+        "the manifest of {table} in {place} cannot be used: it is damaged, or no manifest at all; take another source with --from"
+    )]
     Manifest {
         /// Which table.
         table: TableName,

@@ -1,13 +1,15 @@
 //! From a request to tables in a folder.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use canju_table::shard_key;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::sync::Semaphore;
 
 use crate::transfer::Transfer;
-use crate::{Closure, Event, FetchError, Home, Origin, Plan, Request, Watch, closure, plan};
+use crate::{Closure, Event, FetchError, Home, Origin, Plan, Request, Watch, closure, partial, plan};
 
 /// What a fetch came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +42,15 @@ pub async fn get(
     let wanted = closure(origin, request).await?;
     let (locked, waiting) = (home.clone(), Arc::clone(&watch));
     let lock = tokio::task::spawn_blocking(move || locked.lock(&*waiting)).await;
-    let _lock = lock.unwrap_or_else(|e| Err(FetchError::local(folder, "locked")(std::io::Error::other(e))))?;
+    let lock = lock.unwrap_or_else(|e| Err(FetchError::local(folder, "locked")(std::io::Error::other(e))))?;
     let plan = plan(&home, &wanted, &origin.place(), Arc::clone(&watch)).await?;
     check_space(&home, &plan)?;
     watch.see(Event::Begin { tables: plan.tables.len(), bytes: plan.bytes, kept: plan.kept });
+    sweep(&home, &wanted, &plan);
     let transfer = Transfer {
         origin: origin.clone(),
         home,
+        lock: Arc::new(lock),
         watch,
         requests: Semaphore::new(request.jobs.max(1)),
         jobs: request.jobs.max(1),
@@ -54,6 +58,16 @@ pub async fn get(
     };
     run(&transfer, &plan).await?;
     Ok(Fetched { tables: plan.tables.len(), whole: plan.whole, bytes: plan.bytes })
+}
+
+/// Removes what is still aside of shards that are in place: their fetch was killed between two steps.
+fn sweep(home: &Home, wanted: &Closure, plan: &Plan) {
+    let missing: HashSet<&str> = plan.shards.iter().map(|shard| shard.key.as_str()).collect();
+    for manifest in &wanted.manifests {
+        let shards = manifest.metrics.iter().flat_map(|(metric, entry)| entry.shards.iter().map(move |s| (metric, s)));
+        let keys = shards.map(|(metric, s)| shard_key(manifest.rules, &manifest.endgame, *metric, s.number));
+        keys.filter(|key| !missing.contains(key.as_str())).for_each(|key| partial::forget(&home.aside(&key)));
+    }
 }
 
 /// A manifest takes little, but a disk without any room is told before and not after the shards.

@@ -127,7 +127,8 @@ impl Home {
                 Err(StoreError::NotFound { .. }) => None,
                 Err(error) => return Err(error.into()),
             };
-            let read = there.as_ref().and_then(|o| read_manifest(&key, &o.bytes, manifest.rules, &manifest.endgame).ok());
+            let read =
+                there.as_ref().and_then(|o| read_manifest(&key, &o.bytes, manifest.rules, &manifest.endgame).ok());
             let merged = match read {
                 Some(mut local) => {
                     local.merge(manifest.clone()).map_err(|conflict| self.other(manifest, place, conflict))?;

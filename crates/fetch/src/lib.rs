@@ -4,7 +4,7 @@
 //! [`canju_store::Store`]. [`get`] fetches endgames with the smaller tables that they were built from: shards
 //! in pieces, several at once, aside; each is checked against its BLAKE3 and moved into place; a table's manifest
 //! is put last, and after those of the smaller tables. What was interrupted goes on where it stopped.
-//! [`check`] compares a folder with its checksums.
+//! [`check`] compares a folder with its checksums, [`write_index`] lets a static web server be an origin.
 //!
 //! This crate knows the bytes of tables (`canju-table`) and the stores (`canju-store`). It knows no positions.
 //!
@@ -33,6 +33,7 @@ mod closure;
 mod error;
 mod get;
 mod home;
+mod index;
 mod origin;
 mod partial;
 mod plan;
@@ -45,6 +46,7 @@ pub use closure::{Closure, closure};
 pub use error::FetchError;
 pub use get::{Fetched, get};
 pub use home::Home;
+pub use index::write_index;
 pub use origin::Origin;
 pub use plan::{Plan, Request, plan};
 pub use watch::{Event, Watch};

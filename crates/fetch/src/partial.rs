@@ -83,6 +83,13 @@ fn joined(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     joined
 }
 
+/// Removes what is kept of a shard, as far as that is possible: it is in nobody's way.
+pub(crate) fn forget(aside: &Path) {
+    let (bytes, record) = paths(aside);
+    let _ = remove(&record);
+    let _ = remove(&bytes);
+}
+
 /// How many bytes ranges have together.
 pub(crate) fn total(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|r| r.end - r.start).sum()

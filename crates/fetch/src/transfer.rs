@@ -7,6 +7,7 @@ use canju_store::{Key, StoreError};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::sync::Semaphore;
 
+use crate::home::Lock;
 use crate::partial::{Partial, total};
 use crate::plan::Missing;
 use crate::{Event, FetchError, Home, Origin, Watch};
@@ -18,6 +19,8 @@ const TRIES: usize = 2;
 pub(crate) struct Transfer {
     pub origin: Origin,
     pub home: Home,
+    /// Held by all file work, too: it goes on for a moment when the fetch itself is dropped.
+    pub lock: Arc<Lock>,
     pub watch: Arc<dyn Watch>,
     /// One permit for each request that may be under way.
     pub requests: Semaphore,
@@ -111,7 +114,13 @@ impl Transfer {
         shard: &Missing,
         work: impl FnOnce() -> io::Result<T> + Send + 'static,
     ) -> Result<T, FetchError> {
-        let done = tokio::task::spawn_blocking(work).await;
+        let lock = Arc::clone(&self.lock);
+        let locked = move || {
+            let done = work();
+            drop(lock);
+            done
+        };
+        let done = tokio::task::spawn_blocking(locked).await;
         done.unwrap_or_else(|stopped| Err(io::Error::other(stopped))).map_err(self.local(shard, "written"))
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use canju_fetch::{Event, Watch, get};
 use tempfile::tempdir;
 
-use crate::stage::{FILES, NAMES, PIECE, Source, aside, all_is_sound, fetch, is_complete, request};
+use crate::stage::{FILES, NAMES, PIECE, Source, all_is_sound, aside, fetch, is_complete, request};
 
 /// Numbers that look random and are the same in every run.
 struct Random(u64);
@@ -79,7 +79,8 @@ async fn a_fetch_that_is_dropped_at_any_moment() {
     let folder = tempdir().unwrap();
     let mut stopped = 0;
     loop {
-        let stop = Arc::new(Stop((1 + random.below(12)).into(), tokio::sync::Notify::new()));
+        // Comparing what is there takes more and more of the events.
+        let stop = Arc::new(Stop((1 + random.below(12) + stopped * 2).into(), tokio::sync::Notify::new()));
         let (origin, asked) = (source.origin(), request("KRKN"));
         let fetched = tokio::select! {
             fetched = get(&origin, folder.path(), &asked, Arc::clone(&stop) as _) => Some(fetched.unwrap()),

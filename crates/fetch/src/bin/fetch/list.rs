@@ -64,7 +64,7 @@ fn longest(manifest: &Manifest) -> Option<Longest> {
 
 pub(crate) async fn run(arguments: &ListArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let pattern = Pattern::new(arguments.pattern.as_deref())?;
-    let origin = source::open(&arguments.from)?;
+    let origin = source::open(&arguments.from, AT_ONCE).await?;
     let there = origin.tables().await?;
     let wanted = there.into_iter().filter(|(rules, table)| *rules == arguments.rules && pattern.fits(table));
     let manifests = wanted.map(|(rules, table)| manifest(&origin, rules, table));

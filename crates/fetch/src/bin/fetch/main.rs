@@ -3,6 +3,7 @@
 mod arguments;
 mod failure;
 mod get;
+mod index;
 mod list;
 mod shown;
 mod signals;
@@ -52,7 +53,7 @@ fn run(command: &Command) -> anyhow::Result<ExitCode> {
         Command::List(asked) => runtime.block_on(list::run(asked, &mut out)).map(|()| ExitCode::SUCCESS),
         Command::Get(asked) => runtime.block_on(get::run(asked, &mut out)),
         Command::Verify(asked) => verify::run(asked, &mut out).map(|()| ExitCode::SUCCESS),
-        Command::Index(_) => anyhow::bail!("later"),
+        Command::Index(asked) => runtime.block_on(index::run(asked, &mut out)).map(|()| ExitCode::SUCCESS),
     };
     // File work that is still on the threads must not hold up the end.
     runtime.shutdown_background();

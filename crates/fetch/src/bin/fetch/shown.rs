@@ -50,7 +50,8 @@ impl Shown {
         self.bar.finish_and_clear();
     }
 
-    fn say(&self, text: &str) {
+    /// Writes a line, above the bar where there is one.
+    pub(crate) fn say(&self, text: &str) {
         let text = one_line(text);
         self.bar.suspend(|| {
             // Nobody is left to be told where standard error is closed.
@@ -89,7 +90,8 @@ impl Lines {
         let seconds = self.begun.elapsed().as_secs_f64().max(1e-6);
         let rate = self.at.saturating_sub(self.kept) as f64 / seconds;
         let left = self.of.saturating_sub(self.at) as f64 / rate;
-        let left = Duration::try_from_secs_f64(left).map_or("unknown time".to_owned(), |d| HumanDuration(d).to_string());
+        let left =
+            Duration::try_from_secs_f64(left).map_or("unknown time".to_owned(), |d| HumanDuration(d).to_string());
         let (done, of) = self.tables;
         let tables = if of == 0 { String::new() } else { format!(", {done} of {} whole", count(of, "table")) };
         let (at, of, rate) = (grouped(self.at), grouped(self.of), grouped(rate as u64));
@@ -107,7 +109,8 @@ impl Watch for Shown {
             Event::Replaced { key, what } => self.say(&format!("{key} is damaged and will be replaced: {what}")),
             Event::Begin { tables, bytes, kept } => {
                 if tables > 0 {
-                    let before = if kept == 0 { String::new() } else { format!(", {} are here already", grouped(kept)) };
+                    let before =
+                        if kept == 0 { String::new() } else { format!(", {} are here already", grouped(kept)) };
                     self.say(&format!("{} to fetch, {} bytes{before}", count(tables, "table"), grouped(bytes)));
                 }
                 self.begin("fetching", kept, bytes.saturating_add(kept), tables);
