@@ -8,8 +8,9 @@ use canju_table::shard_key;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::sync::Semaphore;
 
+use crate::plan::plan;
 use crate::transfer::Transfer;
-use crate::{Closure, Event, FetchError, Home, Origin, Plan, Request, Watch, closure, partial, plan};
+use crate::{Closure, Event, FetchError, Home, Origin, Plan, Request, Watch, closure, partial};
 
 /// What a fetch came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,10 +114,10 @@ async fn finish(transfer: &Transfer, plan: &Plan, left: &[usize], finished: &mut
 }
 
 impl Closure {
-    /// Compares the closure with a folder, without fetching. See [`plan`].
+    /// Compares a folder with the closure: manifests, and every shard that is there with its BLAKE3. Writes nothing.
     ///
     /// # Errors
-    /// As [`plan`].
+    /// [`FetchError::Other`] where the folder has another table of the same name; [`FetchError::Local`].
     pub async fn compare(&self, origin: &Origin, folder: &Path, watch: Arc<dyn Watch>) -> Result<Plan, FetchError> {
         plan(&Home::new(folder)?, self, &origin.place(), watch).await
     }

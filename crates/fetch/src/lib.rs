@@ -48,5 +48,5 @@ pub use get::{Fetched, get};
 pub use home::Home;
 pub use index::write_index;
 pub use origin::Origin;
-pub use plan::{Plan, Request, plan};
+pub use plan::{Plan, Request};
 pub use watch::{Event, Watch};

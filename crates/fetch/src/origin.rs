@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use canju_retro::{Rules, TableName};
-use canju_store::{Key, Store, StoreError, Trouble};
+use canju_store::{Key, Store, StoreError};
 use canju_table::{Manifest, ManifestError, TABLES, manifest_key, parse_manifest_key};
 
 use crate::FetchError;
@@ -24,12 +24,6 @@ impl Origin {
     #[must_use]
     pub fn place(&self) -> String {
         self.0.place()
-    }
-
-    /// What is wrong with the source right now, where requests are being repeated for it.
-    #[must_use]
-    pub fn trouble(&self) -> Option<Trouble> {
-        self.0.trouble()
     }
 
     pub(crate) fn store(&self) -> &dyn Store {

@@ -121,7 +121,7 @@ impl Partial {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut missing = Vec::new();
         let mut at = 0;
-        for whole in state.whole.iter().cloned().chain([self.len..self.len]) {
+        for whole in state.whole.iter().cloned().chain(std::iter::once(self.len..self.len)) {
             while at < whole.start {
                 let end = (at / piece + 1).saturating_mul(piece).min(whole.start);
                 missing.push(at..end);
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(partial.missing(10), [0..10, 10..20, 20..25]);
         partial.write(10, &content[10..20]).unwrap();
         drop(partial);
-        assert_eq!(kept(&aside, &info), [10..20]);
+        assert_eq!(kept(&aside, &info), std::slice::from_ref(&(10..20)));
         let partial = Partial::open(&aside, &info).unwrap();
         assert_eq!(partial.missing(8), [0..8, 8..10, 20..24, 24..25]);
         partial.write(0, &content[..10]).unwrap();

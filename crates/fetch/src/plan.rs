@@ -69,11 +69,13 @@ enum Found {
     Damaged(String),
 }
 
-/// Compares a folder with what is wanted of it: manifests, and every shard that is there with its BLAKE3. Writes nothing.
-///
-/// # Errors
-/// [`FetchError::Other`] where the folder has another table of the same name; [`FetchError::Local`].
-pub async fn plan(home: &Home, closure: &Closure, place: &str, watch: Arc<dyn Watch>) -> Result<Plan, FetchError> {
+/// Compares a folder with what is wanted of it. Writes nothing.
+pub(crate) async fn plan(
+    home: &Home,
+    closure: &Closure,
+    place: &str,
+    watch: Arc<dyn Watch>,
+) -> Result<Plan, FetchError> {
     let (home, closure, place) = (home.clone(), closure.clone(), place.to_owned());
     let planned = tokio::task::spawn_blocking(move || compare(&home, &closure, &place, &*watch)).await;
     planned.unwrap_or_else(|stopped| Err(FetchError::local(Path::new("."), "compared")(std::io::Error::other(stopped))))

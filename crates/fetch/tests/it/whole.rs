@@ -7,9 +7,12 @@ use std::sync::atomic::Ordering;
 
 use canju_fetch::{Fetched, Request, closure, get};
 use canju_retro::Metric;
+use canju_table::BuildStatistics;
 use tempfile::tempdir;
 
-use crate::stage::{FILES, NAMES, Source, Told, all_is_sound, fetch, files_of, is_complete, request, table};
+use crate::stage::{
+    FILES, NAMES, Source, Told, all_is_sound, fetch, files_of, is_complete, manifest, manifest_of, request,
+};
 
 #[tokio::test]
 async fn everything_comes_and_comes_once() {
@@ -116,5 +119,18 @@ async fn a_folder_named_tables_is_one_with_tables_in_it() {
     let more = fetch(&source, &direct, &request("KRKN")).await.unwrap();
     assert_eq!((more.tables, more.whole), (2, 2));
     is_complete(&above.path().join("b"));
-    assert_eq!(table("KRK").as_str(), "KRK");
+}
+
+#[tokio::test]
+async fn what_a_table_cost_comes_as_it_was() {
+    let mut costly = manifest("KRK");
+    // Sums of times have all the digits that a number can have.
+    let build =
+        BuildStatistics { cpu_seconds: 0.1 + 0.2, wall_seconds: 0.018_767_930_000_000_002, ..Default::default() };
+    costly.metrics.get_mut(&Metric::Dtm).unwrap().build = Some(build);
+    let json = costly.to_json().unwrap();
+    let source = Source::with(&manifest_of("KRK"), |bytes| *bytes = json.clone().into_bytes()).await;
+    let folder = tempdir().unwrap();
+    fetch(&source, folder.path(), &request("KRK")).await.unwrap();
+    assert_eq!(fs::read_to_string(folder.path().join(manifest_of("KRK"))).unwrap(), json);
 }

@@ -1,12 +1,11 @@
 //! `fetch get`: from a source into a folder.
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use canju_fetch::{Origin, Plan, Request, closure, get};
 
@@ -41,7 +40,6 @@ pub(crate) async fn run(arguments: &GetArguments, out: &mut dyn Write) -> anyhow
     let signalled = signals::first()?;
     let fetched = tokio::select! {
         fetched = get(&origin, &arguments.to, &request, Arc::clone(&shown) as _) => fetched,
-        never = tell_trouble(&origin, &shown) => match never {},
         code = signalled => {
             shown.end();
             // Standard error may be closed.
@@ -67,22 +65,6 @@ pub(crate) async fn run(arguments: &GetArguments, out: &mut dyn Write) -> anyhow
         begun.elapsed().as_secs_f64()
     )?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Says when the source fails and requests are repeated, lest it look as if nothing were done.
-async fn tell_trouble(origin: &Origin, shown: &Shown) -> Infallible {
-    let mut told = None;
-    loop {
-        tokio::time::sleep(Duration::from_secs(2)).await;
-        match origin.trouble() {
-            Some(trouble) if told.as_ref() != Some(&trouble.what) => {
-                shown.say(&format!("trying again: {}", trouble.what));
-                told = Some(trouble.what);
-            }
-            Some(_) => {}
-            None => told = None,
-        }
-    }
 }
 
 fn tell_plan(plan: &Plan, origin: &Origin, to: &Path, out: &mut dyn Write) -> anyhow::Result<()> {

@@ -98,7 +98,9 @@ fn print(list: &List, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(out, "{:16}{:6}  {:12}{:>20}{:>18}  longest win", "endgame", "rules", "metrics", "positions", "bytes")?;
     for table in &list.tables {
         let (positions, bytes) = (grouped(table.positions), grouped(table.bytes));
-        let longest = table.longest.as_ref().map_or("-".to_owned(), |l| format!("{} plies ({})", l.plies, l.metric));
+        let longest = table.longest.as_ref().map_or("-".to_owned(), |l| {
+            format!("{} pl{} ({})", l.plies, if l.plies == 1 { "y" } else { "ies" }, l.metric)
+        });
         let (name, rules, metrics) = (&table.endgame, table.rules, table.metrics.join(" "));
         writeln!(out, "{name:16}{rules:6}  {metrics:12}{positions:>20}{bytes:>18}  {longest}")?;
     }

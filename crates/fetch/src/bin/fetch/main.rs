@@ -69,7 +69,8 @@ fn start_log(arguments: &Arguments) -> anyhow::Result<()> {
             .map_err(|e| anyhow::anyhow!("--log {given}: {e}; give error, warn, info, debug or trace"))?,
         (None, Ok(given)) => EnvFilter::try_new(&given)
             .map_err(|e| anyhow::anyhow!("RUST_LOG={given}: {e}; give error, warn, info, debug or trace"))?,
-        (None, Err(_)) => EnvFilter::new("warn"),
+        // A source that fails is told as long as it does; what else the libraries mind is not for users.
+        (None, Err(_)) => EnvFilter::new("error,canju_store=warn"),
     };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     log.with_ansi(io::stderr().is_terminal()).init();

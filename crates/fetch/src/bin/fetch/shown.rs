@@ -51,7 +51,7 @@ impl Shown {
     }
 
     /// Writes a line, above the bar where there is one.
-    pub(crate) fn say(&self, text: &str) {
+    fn say(&self, text: &str) {
         let text = one_line(text);
         self.bar.suspend(|| {
             // Nobody is left to be told where standard error is closed.

@@ -99,7 +99,7 @@ fn tell(checked: &Checked, out: &mut dyn Write) -> anyhow::Result<()> {
         count(checked.tables, "table"),
         count(right.shards as usize, "shard"),
         grouped(right.bytes),
-        if checked.findings.is_empty() { ", and all smaller tables are there" } else { "" }
+        if checked.findings.is_empty() { ", and so are all that they were built from" } else { "" }
     )?;
     Ok(())
 }
