@@ -205,7 +205,8 @@ impl Check {
             TableError::Missing { .. } => new(FindingKind::Missing, None, "it is not there".to_owned()),
             TableError::Damaged { damage, .. } => Finding {
                 block: damage.block,
-                offset: Some(damage.offset),
+                // A whole file that is wrong is wrong nowhere in particular.
+                offset: (damage.block.is_some() || damage.offset > 0).then_some(damage.offset),
                 ..new(FindingKind::Damaged, Some(damage.key.clone()), damage.what.clone())
             },
             TableError::Manifest { error, .. } => {

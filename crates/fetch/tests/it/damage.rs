@@ -118,6 +118,7 @@ async fn damage_in_the_folder_is_found_named_and_repaired() {
     assert_eq!(files, [&manifest_of("KK"), &gone, &cut, &flipped]);
     assert!(found.findings.iter().all(|f| f.kind == FindingKind::Damaged));
     assert!(found.findings[3].block.is_some() && found.findings[3].offset.is_some(), "{found:?}");
+    assert!(found.findings[..3].iter().all(|f| f.block.is_none() && f.offset.is_none()), "{found:?}");
 
     let fetched = fetch(&source, folder.path(), &request("KRKN")).await.unwrap();
     assert_eq!(fetched.tables, NAMES.len());
