@@ -162,9 +162,9 @@ pub(crate) struct Plan {
 
 #[derive(Args)]
 pub(crate) struct Health {
-    /// The coordinator
+    /// The coordinator; of several, also of workers, one that is ready is enough
     #[arg(value_name = "URL", default_value = "127.0.0.1:7420")]
-    pub(crate) url: String,
+    pub(crate) urls: Vec<String>,
     /// Ask only whether it answers: one that stands by is not ready
     #[arg(long)]
     pub(crate) live: bool,

@@ -19,15 +19,20 @@ impl fmt::Display for Unwell {
 
 impl std::error::Error for Unwell {}
 
-/// Asks the coordinator, and says what is wrong with it.
+/// Asks the coordinator, and says what is wrong with it. An image that holds several commands asks wherever one of them
+/// may serve.
 pub(crate) async fn health(arguments: &Health) -> Result<()> {
     let network = arguments.trust.network()?;
-    let url = network.url_of(&arguments.url);
     let service = if arguments.live { LIVE } else { "" };
-    match is_well(&network, "the coordinator", &url, service).await {
-        Ok(true) => return Ok(()),
-        Ok(false) => eprintln!("the coordinator at {url} is not ready"),
-        Err(error) => eprintln!("error: {}", error.line()),
+    let mut wrong = Vec::new();
+    for url in &arguments.urls {
+        let url = network.url_of(url);
+        match is_well(&network, "the coordinator", &url, service).await {
+            Ok(true) => return Ok(()),
+            Ok(false) => wrong.push(format!("the coordinator at {url} is not ready")),
+            Err(error) => wrong.push(format!("error: {}", error.line())),
+        }
     }
+    eprintln!("{}", wrong.join("; "));
     Err(Unwell.into())
 }

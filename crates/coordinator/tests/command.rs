@@ -168,6 +168,7 @@ fn serves_jobs() {
     };
     assert_eq!(health(&[&serving.1]), (Some(0), String::new()));
     assert_eq!(health(&[&serving.1, "--live"]), (Some(0), String::new()));
+    assert_eq!(health(&["127.0.0.1:1", &serving.1]), (Some(0), String::new()));
     let (code, err) = health(&["127.0.0.1:1"]);
     assert!(code == Some(1) && err.contains("cannot reach the coordinator"), "{err}");
     let (code, _, err) = ask(&["cancel", "j9"]);
