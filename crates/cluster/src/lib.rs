@@ -58,7 +58,7 @@ mod worker;
 
 pub use assign::share_out;
 pub use barrier::{Barrier, BarrierError, PlyReport, Verdict};
-pub use bucket::{Bucket, Buckets, Folders};
+pub use bucket::{Bucket, Buckets, Folders, Stores};
 pub use chunk::{Letter, MAX_PAYLOAD};
 pub use client::{Client, Watch};
 pub use commit::{commit, present};

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use canju_store::{Location, LocationError, StoreOptions};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::trust::Trust;
@@ -56,9 +57,10 @@ pub(crate) struct Start {
     /// Where to listen [default: 127.0.0.1:7420, with --build any free port of this machine]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
-    /// The folder that keeps the tables
-    #[arg(long, value_name = "DIR", default_value = "./tables")]
-    pub(crate) store: PathBuf,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) cache: Cache,
     /// Workers within this process [default: 1 with --build, else 0]
     #[arg(long, value_name = "N")]
     pub(crate) local_workers: Option<usize>,
@@ -84,6 +86,41 @@ pub(crate) struct Start {
     pub(crate) insecure_network: bool,
     #[command(flatten)]
     pub(crate) trust: Trust,
+}
+
+#[derive(Args)]
+pub(crate) struct Place {
+    /// Where the tables are kept: a folder, or s3://BUCKET/PREFIX
+    #[arg(long, value_name = "PLACE", default_value = "./tables")]
+    pub(crate) store: String,
+    /// The S3 server [default: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, else Amazon's]
+    #[arg(long, value_name = "URL")]
+    pub(crate) s3_endpoint: Option<String>,
+    /// The bucket's region [default: AWS_REGION or the profile's, else us-east-1 if there is an endpoint]
+    #[arg(long, value_name = "REGION")]
+    pub(crate) s3_region: Option<String>,
+}
+
+impl Place {
+    /// Where it is, for processes in other folders too. Parsed here and not by clap, which repeats what it was given:
+    /// there may be a password in it.
+    pub(crate) fn location(&self) -> Result<Location, LocationError> {
+        self.store.parse::<Location>()?.absolute()
+    }
+
+    pub(crate) fn options(&self) -> StoreOptions {
+        StoreOptions { endpoint: self.s3_endpoint.clone(), region: self.s3_region.clone(), ..StoreOptions::default() }
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct Cache {
+    /// A folder where local workers keep what they read from S3 [default: canju in the user's folder for caches]
+    #[arg(long = "cache", value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    /// How much they keep there, as 16GiB; 0 for nothing
+    #[arg(long = "cache-size", value_name = "SIZE", default_value = "16GiB")]
+    pub(crate) size: String,
 }
 
 #[derive(Args)]
@@ -152,9 +189,8 @@ pub(crate) struct Plan {
     /// What each worker has, as 24GiB; ends with 2 when it is too little
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<String>,
-    /// The folder that keeps the tables: what is there is not counted
-    #[arg(long, value_name = "DIR", default_value = "./tables")]
-    pub(crate) store: PathBuf,
+    #[command(flatten)]
+    pub(crate) place: Place,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

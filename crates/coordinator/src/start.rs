@@ -1,16 +1,16 @@
 //! `coordinator start`: serves, or builds and ends.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use canju_cluster::{
-    Client, ClusterError, Coordinator, CoordinatorSettings, Folders, Network, Settings, Worker, WorkerSettings,
-    available_memory, parse_memory, parse_metrics, parse_tables,
+    Client, ClusterError, Coordinator, CoordinatorSettings, Network, Settings, Stores, Worker, WorkerSettings,
+    available_memory, parse_bytes, parse_memory, parse_metrics, parse_tables,
 };
 use canju_endgame::{INDEX_VERSION, Xiangqi};
 use canju_retro::{Game, Rules};
+use canju_shelf::CacheSettings;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -36,15 +36,19 @@ pub(crate) async fn start(arguments: Start) -> Result<()> {
     }
     let memory = arguments.memory.as_deref().map(parse_memory).transpose()?;
     let network = arguments.trust.network()?;
+    let stores = Stores {
+        options: arguments.place.options(),
+        cache: CacheSettings { folder: arguments.cache.folder.clone(), bytes: parse_bytes(&arguments.cache.size)? },
+    };
     let settings = settings(&arguments, workers, network.clone())?;
-    let coordinator = Coordinator::bind(Arc::clone(&game), &Folders, settings).await?;
+    let coordinator = Coordinator::bind(Arc::clone(&game), &stores, settings).await?;
     let url = coordinator.url();
     let (stop, stopped) = watch::channel(());
     let mut tasks: JoinSet<Result<(), ClusterError>> = JoinSet::new();
     tasks.spawn(coordinator.run(dropped(stopped.clone())));
     for number in 1..=workers {
         let settings = local_worker(number, workers, &url, network.clone(), arguments.threads, memory);
-        let worker = Worker::bind(Arc::clone(&game), Arc::new(Folders), settings).await?;
+        let worker = Worker::bind(Arc::clone(&game), Arc::new(stores.clone()), settings).await?;
         tasks.spawn(worker.run(dropped(stopped.clone())));
     }
     drop(stopped);
@@ -98,10 +102,7 @@ fn settings(arguments: &Start, workers: usize, network: Network) -> Result<Coord
     let building = !arguments.build.is_empty();
     let port = if building { 0 } else { 7420 };
     // Workers may run in other folders: they are told the whole path.
-    let store: PathBuf = std::path::absolute(&arguments.store).with_context(|| {
-        format!("{} is no folder for tables: choose another with --store", arguments.store.display())
-    })?;
-    let store = store.to_str().context("the path given with --store is not plain text: choose another")?.to_owned();
+    let store = arguments.place.location().context("--store")?.to_string();
     // Epochs must grow from one coordinator of a store to the next; microseconds are more than it gives out.
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Ok(CoordinatorSettings {

@@ -62,6 +62,18 @@ pub(crate) struct Start {
     /// A folder for temporary files. This version only checks that it can be written, and keeps everything in memory
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
+    /// The S3 server, where the coordinator's store is s3:// [default: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, else Amazon's]
+    #[arg(long, value_name = "URL")]
+    pub(crate) s3_endpoint: Option<String>,
+    /// The bucket's region [default: AWS_REGION or the profile's, else us-east-1 if there is an endpoint]
+    #[arg(long, value_name = "REGION")]
+    pub(crate) s3_region: Option<String>,
+    /// A folder where it keeps what it reads from S3; workers may share one [default: canju in the user's folder for caches]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+    /// How much it keeps there, as 16GiB; 0 for nothing
+    #[arg(long, value_name = "SIZE", default_value = "16GiB")]
+    pub(crate) cache_size: String,
     /// What people call it [default: the host's name and the process's number]
     #[arg(long)]
     pub(crate) name: Option<String>,

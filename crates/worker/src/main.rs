@@ -13,8 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use canju_cluster::{Folders, Worker, WorkerSettings, available_memory, parse_memory};
+use canju_cluster::{Stores, Worker, WorkerSettings, available_memory, parse_bytes, parse_memory};
 use canju_endgame::Xiangqi;
+use canju_shelf::CacheSettings;
+use canju_store::StoreOptions;
 use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -59,21 +61,22 @@ fn run(arguments: Arguments) -> Result<()> {
     if let Some(scratch) = &arguments.scratch {
         check_scratch(scratch)?;
     }
+    let stores = stores(&arguments)?;
     let settings = settings(arguments)?;
-    let result = runtime.block_on(start(settings));
+    let result = runtime.block_on(start(stores, settings));
     // A part that is still on the threads must not hold up the end.
     runtime.shutdown_background();
     result
 }
 
-async fn start(mut settings: WorkerSettings) -> Result<()> {
+async fn start(stores: Stores, mut settings: WorkerSettings) -> Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     settings.advertise = tokio::select! {
         found = advertise::advertised(settings.advertise.take(), settings.listen, &settings.coordinator) => found?,
         _ = tokio::signal::ctrl_c() => return Ok(()),
         _ = terminate.recv() => return Ok(()),
     };
-    let worker = Worker::bind(Arc::new(Xiangqi::new()), Arc::new(Folders), settings).await?;
+    let worker = Worker::bind(Arc::new(Xiangqi::new()), Arc::new(stores), settings).await?;
     tracing::info!(address = worker.address(), "worker listens");
     let stop = async move {
         tokio::select! {
@@ -83,6 +86,18 @@ async fn start(mut settings: WorkerSettings) -> Result<()> {
         tracing::info!("told to stop");
     };
     Ok(worker.run(stop).await?)
+}
+
+/// How the store is opened that the coordinator names.
+fn stores(arguments: &Start) -> Result<Stores> {
+    Ok(Stores {
+        options: StoreOptions {
+            endpoint: arguments.s3_endpoint.clone(),
+            region: arguments.s3_region.clone(),
+            ..StoreOptions::default()
+        },
+        cache: CacheSettings { folder: arguments.cache.clone(), bytes: parse_bytes(&arguments.cache_size)? },
+    })
 }
 
 fn settings(arguments: Start) -> Result<WorkerSettings> {
