@@ -185,7 +185,9 @@ impl Cache {
         if hasher.finalize().to_hex().as_str() != info.blake3 {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                format!("{key} is damaged in the store: it is not what its manifest says; verify the table and build it again"),
+                format!(
+                    "{key} is damaged in the store: it is not what its manifest says; verify the table and build it again"
+                ),
             ));
         }
         let path = self.folder.join(name);
