@@ -168,7 +168,6 @@ async fn what_is_damaged_in_the_store_is_never_used() {
     assert!(!tables.file(folder.path(), 0).exists());
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(left.iter().all(|n| n.to_str().unwrap().ends_with(".lock")), "{left:?}");
-    assert!(tables.read(0, None).await.is_err(), "the block's checksum finds it too");
 }
 
 #[tokio::test(flavor = "multi_thread")]

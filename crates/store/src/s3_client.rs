@@ -104,7 +104,8 @@ async fn shared(options: &StoreOptions, region: Option<Region>) -> SdkConfig {
 fn configured_endpoint(shared: &SdkConfig) -> Option<String> {
     let key = ServiceConfigKey::builder().service_id("S3").env("AWS_ENDPOINT_URL").profile("endpoint_url").build();
     let for_s3 = key.ok().and_then(|key| shared.service_config()?.load_config(key));
-    for_s3.or_else(|| shared.endpoint_url().map(str::to_owned))
+    // Set to nothing is not set: so do files of environments that leave a value out.
+    for_s3.or_else(|| shared.endpoint_url().map(str::to_owned)).filter(|url| !url.is_empty())
 }
 
 /// An endpoint that can be shown: a URL of a server without a password in it.

@@ -35,7 +35,7 @@ async fn a_bucket_conforms() {
 async fn a_bucket_conforms_in_pieces() {
     let server = FakeS3::start().await;
     server.page(2);
-    let options = StoreOptions { writable: true, parts_above: 300, ..server.options() };
+    let options = StoreOptions { writable: true, parts_above: 40_000, ..server.options() };
     let store = open(&"s3://xq".parse().unwrap(), &options).await.unwrap();
     conformance::check(store).await.unwrap();
     assert!(server.asked().iter().any(|a| a.contains("partNumber=3")), "objects go up in parts");
