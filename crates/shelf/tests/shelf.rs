@@ -1,6 +1,7 @@
 //! Tables of a store are read right, with a cache and without, whatever has become of the cache's files.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop")]
+#![allow(clippy::single_range_in_vec_init, reason = "a table of one run")]
 
 use std::fs;
 use std::ops::Range;

@@ -36,7 +36,7 @@ pub(crate) enum LogFormat {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Join a coordinator and work until told to stop
-    Start(Start),
+    Start(Box<Start>),
     /// Ask a worker whether it is ready: ends with 0 when it is, else with 1
     Health(Health),
 }

@@ -55,7 +55,7 @@ fn run(arguments: Arguments) -> Result<()> {
     logging::begin(&arguments.logging)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let arguments = match arguments.command {
-        Command::Start(arguments) => arguments,
+        Command::Start(arguments) => *arguments,
         Command::Health(arguments) => return runtime.block_on(health::health(&arguments)),
     };
     if let Some(scratch) = &arguments.scratch {
