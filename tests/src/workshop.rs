@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use canju_endgame::{INDEX_VERSION, Xiangqi};
 use canju_retro::{Game, MemoryTables, Metric, Rules, Statistics, TableName, solve};
-use canju_table::{Manifest, MemorySource, MetricEntry, ShardSpec, TableSet, write_shard};
+use canju_table::{Manifest, MemorySource, MetricEntry, ShardSpec, SmallerTable, TableSet, write_shard};
 
 /// Solves tables with all their smaller ones, and keeps them.
 #[derive(Default)]
@@ -70,6 +70,7 @@ impl Workshop {
     /// Gives the files of a table and of all smaller ones, with win-draw-loss and these distances, to `put`.
     pub fn write(&mut self, name: &str, distances: &[Metric], put: &mut dyn FnMut(String, Vec<u8>)) {
         let table = self.game.table(name).unwrap();
+        let mut written = HashMap::<TableName, Manifest>::new();
         for table in self.closure(&table) {
             let shape = self.game.shape(&table).unwrap();
             let mut manifest = None;
@@ -87,12 +88,19 @@ impl Workshop {
                     infos.push(info);
                 }
                 let show = |cell| self.game.show(&table, cell);
-                let entry = MetricEntry::new(*metric, &counts, infos, vec![], show).unwrap();
+                // As a cluster has it: a distance to mate is counted on, the others ask only who wins.
+                let read = if *metric == Metric::Dtm { Metric::Dtm } else { Metric::Wdl };
+                let smaller = self.game.smaller(&table).unwrap().into_iter().map(|endgame| {
+                    let content = written[&endgame].metric_hash(read).unwrap();
+                    SmallerTable { endgame, metric: read, content }
+                });
+                let entry = MetricEntry::new(*metric, &counts, infos, smaller.collect(), show).unwrap();
                 let new = || Manifest::new(&table, Rules::Plain, INDEX_VERSION, &shape, &counts);
                 manifest = Some(manifest.take().unwrap_or_else(new).with_metric(*metric, entry));
             }
             let manifest = manifest.unwrap();
             put(manifest.key(), manifest.to_json().unwrap().into_bytes());
+            written.insert(table, manifest);
         }
     }
 

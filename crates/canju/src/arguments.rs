@@ -1,7 +1,5 @@
 //! The command line.
 
-use std::path::PathBuf;
-
 use canju_retro::{Metric, Rules};
 use canju_xiangqi::notation;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -42,9 +40,15 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Tables {
-    /// The folder with the tables.
-    #[arg(long, value_name = "DIR", default_value = "./tables")]
-    pub tables: PathBuf,
+    /// Where the tables are: a folder, s3://BUCKET/PREFIX, or the URL of a web server's folder.
+    #[arg(long, value_name = "PLACE", default_value = "./tables")]
+    pub tables: String,
+    /// The S3 server; AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL unless told otherwise, else Amazon's.
+    #[arg(long, value_name = "URL")]
+    pub s3_endpoint: Option<String>,
+    /// The bucket's region; AWS_REGION or the profile's unless told otherwise.
+    #[arg(long, value_name = "REGION")]
+    pub s3_region: Option<String>,
     /// The rules that the tables hold for.
     #[arg(long, default_value = "plain")]
     pub rules: Rules,

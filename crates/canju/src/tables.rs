@@ -1,28 +1,77 @@
 //! From the command line to a prober and a position.
 
+use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use canju_endgame::Xiangqi;
 use canju_probe::Prober;
 use canju_retro::{Game, TableName};
-use canju_table::{FolderSource, TableSet};
+use canju_store::{Location, StoreOptions};
+use canju_table::{FolderSource, ReadAt, Source, TableSet};
 use canju_xiangqi::{Material, Position};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::arguments::Tables;
 
-/// A prober on the folder that was given.
+/// How long a store that fails is borne with: somebody waits for the answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A prober on the tables that were given.
 pub(crate) fn open(tables: &Tables) -> anyhow::Result<Prober> {
-    let folder = &tables.tables;
-    if !folder.is_dir() {
+    let location: Location = tables.tables.parse()?;
+    if let Some(folder) = location.folder()
+        && !folder.is_dir()
+    {
         bail!(
-            "there is no folder {}: name the folder with the tables by --tables, or build tables with `coordinator start --build NAME`",
+            "there is no folder {}: name the folder with the tables by --tables, fetch some with `fetch get NAME`, or build them with `coordinator start --build NAME`",
             folder.display()
         );
     }
-    let source = Arc::new(FolderSource::new(folder));
-    tracing::debug!(folder = %folder.display(), rules = %tables.rules, "opened");
+    let source: Arc<dyn Source> = match &location {
+        Location::Folder(path) => Arc::new(FolderSource::new(path)),
+        _ => remote(&location, tables)?,
+    };
+    tracing::debug!(%location, rules = %tables.rules, "opened");
     Ok(Prober::new(TableSet::open(source, tables.rules)))
+}
+
+/// Tables that are reached over a network. They are read by ranges: a question needs a few blocks, not shards.
+fn remote(location: &Location, tables: &Tables) -> anyhow::Result<Arc<dyn Source>> {
+    let options = StoreOptions {
+        endpoint: tables.s3_endpoint.clone(),
+        region: tables.s3_region.clone(),
+        patience: PATIENCE,
+        ..StoreOptions::default()
+    };
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let source = runtime.block_on(canju_shelf::open(location, &options, runtime.handle().clone(), None))?;
+    Ok(Arc::new(Reached { source, _runtime: runtime }))
+}
+
+/// A source with the runtime that serves it.
+struct Reached {
+    source: Arc<dyn Source>,
+    _runtime: Runtime,
+}
+
+impl Source for Reached {
+    fn place(&self) -> String {
+        self.source.place()
+    }
+
+    fn open(&self, key: &str) -> io::Result<Arc<dyn ReadAt>> {
+        self.source.open(key)
+    }
+
+    fn read_all(&self, key: &str) -> io::Result<Vec<u8>> {
+        self.source.read_all(key)
+    }
+
+    fn manifests(&self) -> io::Result<Vec<String>> {
+        self.source.manifests()
+    }
 }
 
 /// The position of one or two words.

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use canju_retro::{Rules, Tables};
-use canju_store::{FolderStore, Key, Store, StoreError};
-use canju_table::{FolderSource, Source, TableSet};
+use canju_shelf::{CacheSettings, StoreSource, source_of_folder};
+use canju_store::{FolderStore, Key, Location, LocationError, Store, StoreError, StoreOptions};
+use canju_table::{Source, TableSet};
+use tokio::runtime::Handle;
 
 use crate::ClusterError;
 
@@ -40,15 +42,45 @@ impl Buckets for Folders {
         let path = Path::new(location).to_path_buf();
         let open = move || {
             let store = FolderStore::open(&path)?;
-            // The source looks for this folder once, now; without it a folder that is itself called
-            // `tables` would be taken for the inner one.
-            let _ = std::fs::create_dir(path.join("tables"));
-            Ok((store, FolderSource::new(&path)))
+            Ok((store, source_of_folder(&path)))
         };
         let opened = tokio::task::spawn_blocking(open).await;
         let opened: Result<_, StoreError> = opened.map_err(|e| ClusterError::Panicked(e.to_string()))?;
         let (store, source) = opened?;
         Ok(Bucket { store: Arc::new(store), source: Arc::new(source) })
+    }
+}
+
+/// Stores of any kind: the location is written as [`Location`] reads it. Tables of stores that are no local folders
+/// are read through the cache, if there is one.
+#[derive(Clone, Debug, Default)]
+pub struct Stores {
+    /// How to open them; they are opened for writing in any case.
+    pub options: StoreOptions,
+    /// Where shards are kept that were read.
+    pub cache: CacheSettings,
+}
+
+#[async_trait]
+impl Buckets for Stores {
+    async fn open(&self, location: &str) -> Result<Bucket, ClusterError> {
+        let location: Location = location.parse().map_err(|e: LocationError| ClusterError::Refused(e.to_string()))?;
+        let options = StoreOptions { writable: true, ..self.options.clone() };
+        let store = canju_store::open(&location, &options).await?;
+        let source: Arc<dyn Source> = match location.folder() {
+            Some(path) => Arc::new(source_of_folder(path)),
+            None => {
+                let settings = self.cache.clone();
+                let cache = tokio::task::spawn_blocking(move || settings.open()).await;
+                let cache = cache.map_err(|e| ClusterError::Panicked(e.to_string()))?;
+                let source = StoreSource::new(Arc::clone(&store), Handle::current());
+                match cache.map_err(|e| ClusterError::Refused(e.to_string()))? {
+                    Some(cache) => Arc::new(source.with_cache(cache)),
+                    None => Arc::new(source),
+                }
+            }
+        };
+        Ok(Bucket { store, source })
     }
 }
 

@@ -10,6 +10,9 @@ use crate::door::ACTIVE;
 use crate::wire::jobs_client::JobsClient;
 use crate::{ClusterError, Network, Route, wire};
 
+/// Bytes of an answer: the list of all jobs is the longest.
+const MAX_REPLY: usize = 64 << 20;
+
 /// A connection to the active coordinator of a cluster.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -32,20 +35,28 @@ impl Client {
     /// # Errors
     /// [`ClusterError::Unreachable`] when nobody answers there, [`ClusterError::Refused`] for what is no URL.
     pub async fn connect(url: &str) -> Result<Self, ClusterError> {
-        Self::connect_over(&Network::default(), &[url.to_owned()]).await
+        Self::connect_over(&Network::default(), url).await
+    }
+
+    /// Connects to a coordinator over this network.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    pub async fn connect_over(network: &Network, url: &str) -> Result<Self, ClusterError> {
+        Self::connect_any(network, &[url.to_owned()]).await
     }
 
     /// Connects over this network to the first of these coordinators that answers.
     ///
     /// # Errors
     /// As [`Client::connect`], of the last one.
-    pub async fn connect_over(network: &Network, urls: &[String]) -> Result<Self, ClusterError> {
+    pub async fn connect_any(network: &Network, urls: &[String]) -> Result<Self, ClusterError> {
         let mut error = ClusterError::Refused("no URL of a coordinator is given".into());
         for url in urls {
             match network.connect("the coordinator", url).await {
                 Ok(route) => {
                     let (network, urls, url) = (network.clone(), urls.to_vec(), url.clone());
-                    return Ok(Self { network, urls, jobs: JobsClient::new(route), url });
+                    return Ok(Self { network, urls, jobs: jobs_over(route), url });
                 }
                 Err(e) => error = e,
             }
@@ -58,7 +69,7 @@ impl Client {
     /// # Errors
     /// As [`Client::connect`].
     pub async fn reconnect(&mut self) -> Result<(), ClusterError> {
-        *self = Self::connect_over(&self.network.clone(), &self.urls.clone()).await?;
+        *self = Self::connect_any(&self.network.clone(), &self.urls.clone()).await?;
         Ok(())
     }
 
@@ -79,7 +90,7 @@ impl Client {
                 Some("") if began.elapsed() < PATIENCE => sleep(PAUSE).await,
                 Some(active) if !active.is_empty() && detours < DETOURS => {
                     detours += 1;
-                    self.jobs = JobsClient::new(self.network.connect("the coordinator", active).await?);
+                    self.jobs = jobs_over(self.network.connect("the coordinator", active).await?);
                     self.url = active.to_owned();
                 }
                 _ => return Err(self.error(status)),
@@ -91,7 +102,7 @@ impl Client {
         match status.code() {
             // What a coordinator itself says of its standing is better than that it cannot be reached.
             Code::Unavailable if status.source().is_none() => ClusterError::Remote(status.message().to_owned()),
-            Code::Unavailable | Code::Unknown | Code::Cancelled => unreachable(&self.url, Box::new(status)),
+            Code::Unavailable | Code::Unknown | Code::Cancelled => unreachable(&self.url, self.network.told(&status)),
             _ => status.into(),
         }
     }
@@ -175,10 +186,14 @@ impl Watch {
     /// # Errors
     /// [`ClusterError::Unreachable`] when the coordinator is gone.
     pub async fn next(&mut self) -> Result<Option<wire::Job>, ClusterError> {
-        self.pictures.message().await.map_err(|e| unreachable(&self.url, Box::new(e)))
+        self.pictures.message().await.map_err(|e| unreachable(&self.url, e.message().to_owned()))
     }
 }
 
-fn unreachable(url: &str, source: Box<dyn Error + Send + Sync>) -> ClusterError {
-    ClusterError::Unreachable { what: "the coordinator", address: url.to_owned(), source }
+fn jobs_over(route: Route) -> JobsClient<Route> {
+    JobsClient::new(route).max_decoding_message_size(MAX_REPLY)
+}
+
+fn unreachable(url: &str, cause: String) -> ClusterError {
+    ClusterError::Unreachable { what: "the coordinator", address: url.to_owned(), source: cause.into() }
 }

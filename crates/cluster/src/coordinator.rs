@@ -12,7 +12,7 @@ use crate::lease::{Holder, Lease};
 use crate::office::{Office, ReignEnd};
 use crate::wire::jobs_server::JobsServer;
 use crate::wire::membership_server::MembershipServer;
-use crate::{Bucket, Buckets, ClusterError, LeaseTiming, Listener, Network, Pool, Settings, url_of};
+use crate::{Bucket, Buckets, ClusterError, Health, LeaseTiming, Listener, Network, Pool, Settings};
 
 /// How a coordinator is set up.
 #[derive(Clone, Debug)]
@@ -45,6 +45,12 @@ pub struct CoordinatorSettings {
 const FAREWELL: Duration = Duration::from_millis(500);
 /// The wait after a store that failed.
 const AGAIN: Duration = Duration::from_secs(2);
+/// How long a request may take until its answer begins.
+const LONGEST_REQUEST: Duration = Duration::from_secs(300);
+/// Bytes of a worker's report: the entries of its shards are the most.
+const MAX_REPORT: usize = 16 << 20;
+/// Bytes of what a client asks.
+const MAX_REQUEST: usize = 1 << 20;
 
 /// A coordinator that listens.
 pub struct Coordinator {
@@ -53,6 +59,7 @@ pub struct Coordinator {
     identity: String,
     settings: CoordinatorSettings,
     door: Arc<Door>,
+    health: Health,
     listener: Listener,
 }
 
@@ -70,7 +77,7 @@ impl Coordinator {
         let bucket = buckets.open(&settings.store).await?;
         let identity = bucket.identity(fastrand::u64(..)).await?;
         bucket.check(&identity, "coordinator").await?;
-        Ok(Self { game, bucket, identity, settings, door: Arc::default(), listener })
+        Ok(Self { game, bucket, identity, settings, door: Arc::default(), health: Health::default(), listener })
     }
 
     /// The URL at which workers and clients reach it, from this machine.
@@ -85,20 +92,24 @@ impl Coordinator {
     /// # Errors
     /// [`ClusterError::Listen`] when the server ends by itself; what the store says of the lease.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ClusterError> {
-        let Self { game, bucket, identity, settings, door, listener } = self;
+        let Self { game, bucket, identity, settings, door, health, listener } = self;
         let address = listener.address();
         tracing::info!(%address, store = %bucket.store.place(), "coordinator listens");
         let (stop, stopped) = oneshot::channel::<()>();
-        let server = settings
-            .network
+        let network = &settings.network;
+        let membership = MembershipServer::from_arc(Arc::clone(&door)).max_decoding_message_size(MAX_REPORT);
+        let jobs = JobsServer::from_arc(Arc::clone(&door)).max_decoding_message_size(MAX_REQUEST);
+        let server = network
             .server()?
-            .add_service(MembershipServer::from_arc(Arc::clone(&door)))
-            .add_service(JobsServer::from_arc(Arc::clone(&door)))
+            .timeout(LONGEST_REQUEST)
+            .add_service(network.guarded(membership))
+            .add_service(network.guarded(jobs))
+            .add_service(health.service())
             .serve_with_incoming_shutdown(listener.incoming(), async {
                 let _ = stopped.await;
             });
         let mut server = tokio::spawn(server);
-        let url = settings.advertise.as_deref().map_or_else(|| settings.network.url(address), url_of);
+        let url = settings.advertise.as_deref().map_or_else(|| network.url(address), |given| network.url_of(given));
         let reigns = async {
             let mut reign = 0;
             tokio::pin!(shutdown);
@@ -122,7 +133,7 @@ impl Coordinator {
                 reign = lease.reign();
                 tracing::info!(reign, "this coordinator is active");
                 let office = Office::new(Arc::clone(&game), bucket.clone(), settings.clone(), identity.clone(), reign);
-                let end = office.reign(&door, lease, &mut shutdown).await;
+                let end = office.reign(&door, &health, lease, &mut shutdown).await;
                 office.dismiss();
                 match end {
                     ReignEnd::Stopped(lease) => {

@@ -88,6 +88,15 @@ pub fn causes(error: &dyn Error) -> String {
     text
 }
 
+/// What a call ended with, and why: broken connections have causes.
+pub(crate) fn told(status: &tonic::Status) -> String {
+    let text = status.message();
+    match status.source() {
+        Some(cause) if !text.contains(&cause.to_string()) => format!("{text}: {}", causes(cause)),
+        _ => text.to_owned(),
+    }
+}
+
 impl From<tonic::Status> for ClusterError {
     fn from(status: tonic::Status) -> Self {
         Self::Remote(status.message().to_owned())

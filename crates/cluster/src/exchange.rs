@@ -20,6 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// The longest wait before a message is sent again.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
+/// How long the next chunk of a message may take.
+const STALLED: Duration = Duration::from_secs(30);
+
 /// Connections to other workers that are kept.
 const CONNECTIONS: usize = 1000;
 
@@ -98,7 +101,10 @@ impl Exchange for Taker {
         let mut chunks = request.into_inner();
         let mut receipt = wire::Receipt::default();
         // A chunk is asked for when the one before is in its box: the sender goes no faster than that.
-        while let Some(chunk) = chunks.message().await? {
+        loop {
+            let next = tokio::time::timeout(STALLED, chunks.message()).await;
+            let next = next.map_err(|_| Status::deadline_exceeded("the rest of the message did not come"))?;
+            let Some(chunk) = next? else { break };
             match self.0.accept(chunk)? {
                 Accepted::New => {}
                 Accepted::Repeated => receipt.repeated += 1,

@@ -5,10 +5,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Sleep;
 use tokio_stream::Stream;
 use tonic::transport::server::Connected;
 
@@ -17,6 +20,10 @@ use crate::network::{Connection, Listening};
 
 /// How long to wait when no connection can be taken; mostly for want of file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
+/// How long a connection is kept over which nobody was let in.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Such connections that are kept at a time. Those of members do not count: nobody can drive them out.
+const LOBBY: usize = 256;
 
 /// A place where connections come in.
 pub struct Listener {
@@ -38,8 +45,9 @@ impl Listener {
     /// The connections that come in, as servers take them.
     #[must_use]
     pub fn incoming(self) -> Incoming {
-        let next = next(Arc::clone(&self.listening));
-        Incoming { listening: self.listening, next }
+        let lobby = Arc::new(Semaphore::new(LOBBY));
+        let next = next(Arc::clone(&self.listening), Arc::clone(&lobby));
+        Incoming { listening: self.listening, lobby, next }
     }
 }
 
@@ -48,14 +56,18 @@ type Next = Pin<Box<dyn Future<Output = Guest> + Send>>;
 /// The connections that come in.
 pub struct Incoming {
     listening: Arc<dyn Listening>,
+    lobby: Arc<Semaphore>,
     next: Next,
 }
 
-fn next(listening: Arc<dyn Listening>) -> Next {
+fn next(listening: Arc<dyn Listening>, lobby: Arc<Semaphore>) -> Next {
     Box::pin(async move {
         loop {
             match listening.accept().await {
-                Ok((connection, peer)) => return Guest { connection, peer },
+                Ok((connection, peer)) => match Arc::clone(&lobby).try_acquire_owned() {
+                    Ok(place) => return Guest::new(connection, place),
+                    Err(_) => tracing::warn!(%peer, waiting = LOBBY, "too many connections that say nothing"),
+                },
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be taken");
                     tokio::time::sleep(PAUSE).await;
@@ -70,27 +82,56 @@ impl Stream for Incoming {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let guest = ready!(self.next.as_mut().poll(context));
-        self.next = next(Arc::clone(&self.listening));
+        self.next = next(Arc::clone(&self.listening), Arc::clone(&self.lobby));
         Poll::Ready(Some(Ok(guest)))
     }
 }
 
-/// A connection that came in.
+/// What is known of who opened a connection.
+#[derive(Clone, Debug, Default)]
+pub struct Visitor(Arc<AtomicBool>);
+
+impl Visitor {
+    /// A request of theirs was let in.
+    pub(crate) fn welcome(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A connection that came in. It is closed when no request over it is let in for too long.
 pub struct Guest {
     connection: Connection,
-    peer: SocketAddr,
+    visitor: Visitor,
+    /// Until somebody is let in: when to close, and the place in the lobby.
+    waiting: Option<(Pin<Box<Sleep>>, OwnedSemaphorePermit)>,
+}
+
+impl Guest {
+    fn new(connection: Connection, place: OwnedSemaphorePermit) -> Self {
+        let patience = Box::pin(tokio::time::sleep(PATIENCE));
+        Self { connection, visitor: Visitor::default(), waiting: Some((patience, place)) }
+    }
 }
 
 impl Connected for Guest {
-    type ConnectInfo = SocketAddr;
+    type ConnectInfo = Visitor;
 
-    fn connect_info(&self) -> SocketAddr {
-        self.peer
+    fn connect_info(&self) -> Visitor {
+        self.visitor.clone()
     }
 }
 
 impl AsyncRead for Guest {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.visitor.0.load(Ordering::Relaxed) {
+            self.waiting = None;
+        }
+        if let Some((patience, _)) = &mut self.waiting
+            && patience.as_mut().poll(cx).is_ready()
+        {
+            let text = "nothing was asked for that is allowed";
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, text)));
+        }
         Pin::new(&mut self.connection).poll_read(cx, buffer)
     }
 }
@@ -121,22 +162,20 @@ impl AsyncWrite for Guest {
     }
 }
 
-/// Refuses an address that other machines can reach, unless the network is trusted.
-pub(crate) fn allow(address: SocketAddr, insecure_network: bool) -> Result<(), ClusterError> {
-    if !address.ip().is_loopback() {
-        if !insecure_network {
-            return Err(ClusterError::Refused(format!(
-                "{address} can be reached from other machines, and connections are neither encrypted nor authenticated: \
-                 listen on 127.0.0.1, or give --insecure-network if you trust everybody on this network"
-            )));
-        }
-        tracing::warn!(%address, "open to the network without encryption or authentication");
+/// Refuses an address that other machines can reach where something of security is `missing` that must not be,
+/// unless the network is trusted.
+pub(crate) fn allow(
+    address: SocketAddr,
+    missing: Option<(&str, bool)>,
+    insecure_network: bool,
+) -> Result<(), ClusterError> {
+    let Some((missing, must)) = missing.filter(|_| !address.ip().is_loopback()) else { return Ok(()) };
+    if must && !insecure_network {
+        return Err(ClusterError::Refused(format!(
+            "{address} can be reached from other machines, and {missing}: give --token-file and --tls-cert, \
+             listen on 127.0.0.1, or give --insecure-network if you trust everybody on this network"
+        )));
     }
+    tracing::warn!(%address, missing, "open to the network");
     Ok(())
-}
-
-/// The URL of an address as users write it: `HOST:PORT` or a whole URL.
-#[must_use]
-pub fn url_of(address: &str) -> String {
-    if address.contains("://") { address.to_owned() } else { format!("http://{address}") }
 }

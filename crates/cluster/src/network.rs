@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -16,10 +16,14 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tonic::codegen::Service;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint, Server, Uri};
+use tonic::{Code, Status};
 
-use crate::ClusterError;
+use crate::error::told;
 use crate::listen::{Listener, allow};
+use crate::token::{Badge, Guarded};
+use crate::{ClusterError, Security, causes};
 
 /// How long opening a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -101,12 +105,13 @@ impl Listening for TcpListener {
 }
 
 /// A way to a server, as the clients of its services take it.
-pub type Route = Channel;
+pub type Route = InterceptedService<Channel, Badge>;
 
-/// How a process reaches others and is reached. The default is TCP.
+/// How a process reaches others and is reached. The default is TCP, without any security.
 #[derive(Clone)]
 pub struct Network {
     transport: Arc<dyn Transport>,
+    security: Security,
 }
 
 impl Default for Network {
@@ -117,7 +122,7 @@ impl Default for Network {
 
 impl fmt::Debug for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Network").finish_non_exhaustive()
+        f.debug_struct("Network").field("security", &self.security).finish_non_exhaustive()
     }
 }
 
@@ -125,18 +130,30 @@ impl Network {
     /// A network over this transport.
     #[must_use]
     pub fn new(transport: Arc<dyn Transport>) -> Self {
-        Self { transport }
+        Self { transport, security: Security::default() }
+    }
+
+    /// The same network with this security.
+    #[must_use]
+    pub fn secured(self, security: Security) -> Self {
+        Self { security, ..self }
+    }
+
+    /// True when servers encrypt, so that their URLs begin with `https`.
+    #[must_use]
+    pub const fn serves_tls(&self) -> bool {
+        self.security.serves_tls()
     }
 
     /// Listens on an address. Port 0 takes any free one.
     ///
-    /// Nothing is encrypted and nobody is asked who they are, so that an address which other machines can
-    /// reach is refused unless `insecure_network` says that the network can be trusted.
+    /// On an address that other machines can reach, clients must show a token or a certificate; without that it is
+    /// refused unless `insecure_network` says that the network can be trusted.
     ///
     /// # Errors
     /// [`ClusterError::Refused`] for such an address, [`ClusterError::Listen`] when it cannot be had.
     pub async fn listen(&self, address: SocketAddr, insecure_network: bool) -> Result<Listener, ClusterError> {
-        allow(address, insecure_network)?;
+        allow(address, self.security.missing(), insecure_network)?;
         let error = |source| ClusterError::Listen { address: address.to_string(), source };
         let listening = self.transport.listen(address).await.map_err(error)?;
         let local = listening.address().map_err(error)?;
@@ -148,54 +165,111 @@ impl Network {
     /// # Errors
     /// [`ClusterError::Refused`] when its security cannot be had.
     pub fn server(&self) -> Result<Server, ClusterError> {
-        Ok(Server::builder()
+        let server = Server::builder()
             .http2_keepalive_interval(Some(KEEPALIVE))
             .http2_keepalive_timeout(Some(KEEPALIVE))
             .http2_max_header_list_size(HEADERS)
-            .max_concurrent_streams(STREAMS))
+            .http2_max_pending_accept_reset_streams(Some(STREAMS as usize))
+            .max_concurrent_streams(STREAMS);
+        match self.security.server() {
+            Some(tls) => {
+                let refused = |e| ClusterError::Refused(format!("the certificate cannot be used: {}", causes(&e)));
+                server.tls_config(tls).map_err(refused)
+            }
+            None => Ok(server),
+        }
     }
 
-    /// The URL at which an address of this process is reached.
+    /// Puts a service where only those come who may.
+    pub fn guarded<S>(&self, service: S) -> Guarded<S> {
+        InterceptedService::new(service, self.security.guard())
+    }
+
+    /// The URL at which this machine reaches a server of this process.
     #[must_use]
-    pub fn url(&self, address: SocketAddr) -> String {
-        format!("http://{address}")
+    pub fn url(&self, mut address: SocketAddr) -> String {
+        if address.ip().is_unspecified() {
+            address.set_ip(if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
+        }
+        let scheme = if self.security.serves_tls() { "https" } else { "http" };
+        format!("{scheme}://{address}")
+    }
+
+    /// The URL of an address as users write it: `HOST:PORT` or a whole URL.
+    #[must_use]
+    pub fn url_of(&self, address: &str) -> String {
+        if address.contains("://") {
+            return address.to_owned();
+        }
+        let scheme = if self.security.wants_tls() { "https" } else { "http" };
+        format!("{scheme}://{address}")
     }
 
     /// Connects to a server, now.
     ///
     /// # Errors
     /// [`ClusterError::Refused`] for what is no URL; [`ClusterError::Unreachable`], by the name `what`.
-    pub(crate) async fn connect(&self, what: &'static str, url: &str) -> Result<Route, ClusterError> {
-        let endpoint = endpoint(what, url)?;
+    pub async fn connect(&self, what: &'static str, url: &str) -> Result<Route, ClusterError> {
+        let endpoint = self.endpoint(what, url)?;
         let connected = endpoint.connect_with_connector(self.connector()).await;
-        connected.map_err(|e| ClusterError::Unreachable { what, address: url.to_owned(), source: Box::new(e) })
+        let unreachable = |e| ClusterError::Unreachable { what, address: url.to_owned(), source: Box::new(e) };
+        Ok(self.route(connected.map_err(unreachable)?))
     }
 
     /// A connection to a server that is made when it is used, and again when it is lost.
     ///
     /// # Errors
     /// [`ClusterError::Refused`] for what is no URL.
-    pub(crate) fn connect_lazy(&self, what: &'static str, url: &str) -> Result<Route, ClusterError> {
-        Ok(endpoint(what, url)?.connect_with_connector_lazy(self.connector()))
+    pub fn connect_lazy(&self, what: &'static str, url: &str) -> Result<Route, ClusterError> {
+        Ok(self.route(self.endpoint(what, url)?.connect_with_connector_lazy(self.connector())))
+    }
+
+    /// What a call over this network ended with, and what may be wrong.
+    pub(crate) fn told(&self, status: &Status) -> String {
+        let text = told(status);
+        // A server that asks for certificates closes the connection when it is open already.
+        let closed = matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Cancelled);
+        if closed && self.security.wants_tls() && !self.security.serves_tls() {
+            return format!(
+                "{text}; servers that were given --tls-ca want a certificate: give --tls-cert and --tls-key"
+            );
+        }
+        text
     }
 
     fn connector(&self) -> Connector {
         Connector(Arc::clone(&self.transport))
     }
-}
 
-fn endpoint(what: &str, url: &str) -> Result<Endpoint, ClusterError> {
-    let bad = || ClusterError::Refused(format!("{url:?} is no URL of {what}: write http://HOST:PORT"));
-    let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|_| bad())?;
-    if endpoint.uri().host().is_none() {
-        return Err(bad());
+    fn route(&self, channel: Channel) -> Route {
+        InterceptedService::new(channel, self.security.badge())
     }
-    Ok(endpoint
-        .connect_timeout(CONNECT)
-        .http2_keep_alive_interval(KEEPALIVE)
-        .keep_alive_timeout(KEEPALIVE)
-        .keep_alive_while_idle(true)
-        .http2_max_header_list_size(HEADERS))
+
+    fn endpoint(&self, what: &str, url: &str) -> Result<Endpoint, ClusterError> {
+        let bad = || ClusterError::Refused(format!("{url:?} is no URL of {what}: write http://HOST:PORT"));
+        let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|_| bad())?;
+        let encrypted = endpoint.uri().scheme_str() == Some("https");
+        if endpoint.uri().host().is_none() {
+            return Err(bad());
+        }
+        let endpoint = endpoint
+            .connect_timeout(CONNECT)
+            .http2_keep_alive_interval(KEEPALIVE)
+            .keep_alive_timeout(KEEPALIVE)
+            .keep_alive_while_idle(true)
+            .http2_max_header_list_size(HEADERS);
+        if encrypted {
+            let refused = |e| ClusterError::Refused(format!("{url} cannot be used: {}", causes(&e)));
+            return endpoint.tls_config(self.security.client()).map_err(refused);
+        }
+        // Who was given certificates is not to be talked into doing without.
+        if self.security.wants_tls() {
+            return Err(ClusterError::Refused(format!(
+                "{url} is not encrypted: write https://HOST:PORT, or leave out --tls-*"
+            )));
+        }
+        Ok(endpoint)
+    }
 }
 
 /// Opens the connections of a channel.

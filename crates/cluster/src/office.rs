@@ -15,13 +15,14 @@ use tonic::Status;
 use crate::commit::{commit, present};
 use crate::conductor::Damage;
 use crate::door::Door;
+use crate::entry::check_submit;
 use crate::lease::{Lease, Renewal};
 use crate::ledger::{Ledger, Unwritten};
-use crate::plan::TablePlan;
+use crate::plan::{Plan, TablePlan, closure, parse_metrics, parse_tables};
 use crate::record::JobRecord;
 use crate::usage::usage;
 use crate::wire::command::Kind as Tell;
-use crate::{Action, Bucket, ClusterError, Conductor, CoordinatorSettings, JobId, MemberId, Pool, wire};
+use crate::{Action, Bucket, ClusterError, Conductor, CoordinatorSettings, Health, JobId, MemberId, Pool, wire};
 
 /// How often silent workers are looked for.
 const TICK: Duration = Duration::from_millis(250);
@@ -86,6 +87,7 @@ impl Office {
     pub(crate) async fn reign<S: Future<Output = ()>>(
         self: &Arc<Self>,
         door: &Door,
+        health: &Health,
         mut lease: Lease,
         shutdown: &mut Pin<&mut S>,
     ) -> ReignEnd {
@@ -98,6 +100,7 @@ impl Office {
                     return Some(ReignEnd::Failed(error));
                 }
                 door.open(self);
+                health.set(true);
                 tokio::select! {
                     biased;
                     () = self.ledger.keep() => Some(ReignEnd::Deposed),
@@ -111,6 +114,7 @@ impl Office {
                 end = life => end,
             }
         };
+        health.set(false);
         door.close();
         self.over.store(true, Ordering::SeqCst);
         match end {
@@ -172,7 +176,7 @@ impl Office {
         Ok(())
     }
 
-    async fn plan_again(&self, record: &JobRecord) -> Result<(crate::Plan, u64), ClusterError> {
+    async fn plan_again(&self, record: &JobRecord) -> Result<(Plan, u64), ClusterError> {
         let request = wire::SubmitRequest {
             tables: record.tables.clone(),
             metrics: record.metrics.clone(),
@@ -323,8 +327,8 @@ impl Office {
     }
 
     /// A plan, and how many commits there were before the store was read for it.
-    pub(crate) async fn plan(&self, request: wire::SubmitRequest) -> Result<(crate::Plan, u64), ClusterError> {
-        use crate::plan::{Plan, closure, parse_metrics, parse_tables};
+    pub(crate) async fn plan(&self, request: wire::SubmitRequest) -> Result<(Plan, u64), ClusterError> {
+        check_submit(&request)?;
         let metrics = parse_metrics(&request.metrics)?;
         let rules: Rules = if request.rules.is_empty() { Default::default() } else { request.rules.parse()? };
         let game = Arc::clone(&self.game);

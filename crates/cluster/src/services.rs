@@ -7,13 +7,16 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Status, Streaming};
 
+use crate::entry::{MEMBERS, check_hello};
 use crate::office::{Office, goodbye};
 use crate::record::JobRecord;
 use crate::wire::{command::Kind as Tell, report::Kind as Said};
-use crate::{ClusterError, JobId, MemberId, VERSION, wire};
+use crate::{ClusterError, JobId, MemberId, wire};
 
 /// Commands that may wait for a worker's connection.
 const LINE: usize = 1024;
+/// How long a worker may take to say who it is.
+const HELLO: Duration = Duration::from_secs(10);
 /// The shortest time between two pictures of a job that is watched.
 const PICTURES: Duration = Duration::from_millis(50);
 
@@ -23,17 +26,20 @@ impl Office {
         self: Arc<Self>,
         mut reports: Streaming<wire::Report>,
     ) -> Result<ReceiverStream<Result<wire::Command, Status>>, Status> {
-        let Some(wire::Report { kind: Some(Said::Hello(hello)), .. }) = reports.message().await? else {
+        let first = tokio::time::timeout(HELLO, reports.message()).await;
+        let first = first.map_err(|_| Status::deadline_exceeded("a worker says Hello at once"))??;
+        let Some(wire::Report { kind: Some(Said::Hello(hello)), .. }) = first else {
             return Err(Status::failed_precondition("a worker's first word is Hello"));
         };
+        if self.look(|conductor, _| conductor.members.len()) >= MEMBERS {
+            return Err(Status::resource_exhausted(format!("there are {MEMBERS} workers already: stop some")));
+        }
         let (line, commands) = mpsc::channel(LINE);
         let say = |kind| {
             let _ = line.try_send(Ok(wire::Command { kind: Some(kind) }));
         };
-        if hello.version != VERSION {
-            let reason =
-                format!("it is version {}, the coordinator {VERSION}: use the same on all machines", hello.version);
-            say(Tell::Goodbye(wire::Goodbye { rejoin: false, ..goodbye(reason) }));
+        if let Err(error) = check_hello(&hello) {
+            say(Tell::Goodbye(wire::Goodbye { rejoin: false, ..goodbye(error.line()) }));
             return Ok(ReceiverStream::new(commands));
         }
         if hello.reign > self.reign {

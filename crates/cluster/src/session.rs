@@ -9,7 +9,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::Streaming;
+use tonic::{Code, Status, Streaming};
 use tracing::{Instrument, info_span};
 
 use crate::assignment::Assignment;
@@ -24,6 +24,8 @@ use crate::{ClusterError, MemberId, Task, VERSION, wire};
 
 /// Reports that may wait for the network.
 const LINE: usize = 256;
+/// Bytes of a command: the list of all parts is the most.
+const MAX_COMMAND: usize = 16 << 20;
 /// Orders that may wait for a part: it is never told two things before it has answered.
 const ORDERS: usize = 4;
 /// How often logs go to the store when the coordinator does not say.
@@ -89,6 +91,14 @@ pub(crate) struct Session {
     places: HashMap<Id, Place>,
 }
 
+/// Why the coordinator does not let the worker in.
+fn refused(site: &Site, status: &Status) -> End {
+    match status.code() {
+        Code::Unauthenticated => End::Final(ClusterError::Remote(status.message().to_owned())),
+        _ => End::lost(site.settings.network.told(status)),
+    }
+}
+
 impl Session {
     /// Joins, works, and tells how it ended.
     pub(crate) async fn attend<D, S>(site: &Site, url: &str, signals: &mut Signals<D, S>) -> End
@@ -102,7 +112,10 @@ impl Session {
             joined = Self::join(site, url) => joined,
         };
         match joined {
-            Ok(session) => session.work(signals).await,
+            Ok(session) => {
+                site.health.set(true);
+                session.work(signals).await
+            }
             Err(end) => end,
         }
     }
@@ -125,10 +138,10 @@ impl Session {
         };
         let mut reports_out = Reports { epoch: 0, line };
         reports_out.say(Say::Hello(hello)).await;
-        let mut client = MembershipClient::new(channel);
+        let mut client = MembershipClient::new(channel).max_decoding_message_size(MAX_COMMAND);
         let answer = client.attend(ReceiverStream::new(reports)).await;
-        let mut commands = answer.map_err(|s| End::lost(s.message()))?.into_inner();
-        let first = commands.message().await.map_err(|s| End::lost(s.message()))?;
+        let mut commands = answer.map_err(|s| refused(site, &s))?.into_inner();
+        let first = commands.message().await.map_err(|s| refused(site, &s))?;
         let welcome = match first.and_then(|c| c.kind) {
             Some(Told::Welcome(welcome)) => welcome,
             Some(Told::Goodbye(goodbye)) => return Err(End::farewell(goodbye, false)),

@@ -12,10 +12,11 @@ use canju_retro::Game;
 use tokio::time::Instant;
 use tonic::transport::Endpoint;
 
+use crate::entry::{check_address, check_name};
 use crate::exchange::{Inboxes, Post};
 use crate::held::Holdings;
 use crate::session::{End, Session};
-use crate::{Buckets, ClusterError, Listener, Network, Pool, url_of};
+use crate::{Buckets, ClusterError, Health, Listener, Network, Pool};
 
 /// How a worker is set up.
 #[derive(Clone, Debug)]
@@ -76,15 +77,11 @@ impl<D: Future<Output = ()>, S: Future<Output = ()>> Signals<D, S> {
 }
 
 /// The URL of an advertised address, which other workers must be able to call.
-fn advertised(address: &str) -> Result<String, ClusterError> {
-    let url = url_of(address.trim());
-    let good = Endpoint::from_shared(url.clone()).is_ok_and(|endpoint| {
-        let uri = endpoint.uri();
-        uri.scheme_str() == Some("http")
-            && uri.host().is_some_and(|host| !host.is_empty())
-            && uri.port_u16().is_some_and(|port| port > 0)
-    });
-    if good {
+fn advertised(network: &Network, address: &str) -> Result<String, ClusterError> {
+    let address = address.trim();
+    let scheme = if network.serves_tls() { "https" } else { "http" };
+    let url = if address.contains("://") { address.to_owned() } else { format!("{scheme}://{address}") };
+    if check_address(&url).is_ok() && url.starts_with(&format!("{scheme}:")) {
         Ok(url)
     } else {
         Err(ClusterError::Refused(format!("{address:?} is no address: write --advertise HOST:PORT")))
@@ -104,6 +101,8 @@ pub(crate) struct Site {
     pub(crate) holdings: Holdings,
     /// The largest reign that was attended.
     pub(crate) reign: AtomicU64,
+    /// Well while it attends a coordinator.
+    pub(crate) health: Health,
 }
 
 impl Site {
@@ -138,7 +137,8 @@ impl Worker {
                 ClusterError::Refused(format!("{url:?} is no URL of a coordinator: write http://HOST:PORT"))
             })?;
         }
-        let advertised = settings.advertise.as_deref().map(advertised).transpose()?;
+        let advertised = settings.advertise.as_deref().map(|a| advertised(&settings.network, a)).transpose()?;
+        check_name(&settings.name)?;
         let pool = match settings.threads {
             0 => Pool::inline(),
             threads => Pool::new(threads, &settings.name)?,
@@ -155,10 +155,20 @@ impl Worker {
             }
             None => settings.network.url(local),
         };
-        let (inboxes, post) =
-            (Inboxes::default(), Post::new(settings.network.clone()).with_patience(settings.patience));
-        let (holdings, reign) = (Holdings::default(), AtomicU64::new(0));
-        Ok(Self { site: Site { game, buckets, settings, pool, inboxes, post, address, holdings, reign }, listener })
+        let post = Post::new(settings.network.clone()).with_patience(settings.patience);
+        let site = Site {
+            game,
+            buckets,
+            settings,
+            pool,
+            inboxes: Inboxes::default(),
+            post,
+            address,
+            holdings: Holdings::default(),
+            reign: AtomicU64::new(0),
+            health: Health::default(),
+        };
+        Ok(Self { site, listener })
     }
 
     /// The URL at which other workers reach it.
@@ -185,7 +195,8 @@ impl Worker {
             .server()?
             .initial_stream_window_size(2 << 20)
             .initial_connection_window_size(8 << 20)
-            .add_service(site.inboxes.service())
+            .add_service(site.settings.network.guarded(site.inboxes.service()))
+            .add_service(site.health.service())
             .serve_with_incoming(listener.incoming());
         let mut server = pin!(server);
         let signals = Signals { drain: Box::pin(drain), stop: Box::pin(stop), draining: false };
@@ -217,7 +228,9 @@ where
             Some(url) => url,
             None => urls.front().cloned().unwrap_or_default(),
         };
-        let (reason, attended, toward) = match Session::attend(site, &url, &mut signals).await {
+        let end = Session::attend(site, &url, &mut signals).await;
+        site.health.set(false);
+        let (reason, attended, toward) = match end {
             End::Shutdown => return Ok(()),
             End::Final(error) => return Err(error),
             End::Lost { reason, attended, toward } => (reason, attended, toward),

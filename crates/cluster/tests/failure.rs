@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use canju_cluster::{Bucket, Buckets, ClusterError, Folders, wire};
+use canju_cluster::{Bucket, Buckets, ClusterError, Folders, VERSION, wire};
 use canju_store::{ETag, Key, Object, ObjectInfo, Store, StoreError};
 use town::{Town, files, settings};
 use toy::Toy;
@@ -201,7 +201,8 @@ async fn a_silent_worker_is_given_up() {
     // A worker that joins, takes work, and says nothing more.
     let mut client = wire::membership_client::MembershipClient::connect(town.url.clone()).await.unwrap();
     let (line, reports) = tokio::sync::mpsc::channel(4);
-    let hello = wire::Hello { name: "mute".into(), version: canju_cluster::VERSION.into(), ..wire::Hello::default() };
+    let (name, address, version) = ("mute".into(), "http://127.0.0.1:9".into(), VERSION.into());
+    let hello = wire::Hello { name, address, version, ..wire::Hello::default() };
     line.send(wire::Report { epoch: 0, kind: Some(wire::report::Kind::Hello(hello)) }).await.unwrap();
     let mut commands = client.attend(tokio_stream::wrappers::ReceiverStream::new(reports)).await.unwrap().into_inner();
     let Some(wire::command::Kind::Welcome(welcome)) = commands.message().await.unwrap().unwrap().kind else { panic!() };

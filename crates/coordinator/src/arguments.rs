@@ -3,7 +3,10 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use canju_store::{Location, LocationError, StoreOptions};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::trust::Trust;
 
 /// Builds xiangqi endgame tables: plans, gives work to workers, and commits what they solve.
 #[derive(Parser)]
@@ -45,6 +48,8 @@ pub(crate) enum Command {
     Cancel(Cancel),
     /// Tell what building some endgames takes, without building
     Plan(Plan),
+    /// Ask a coordinator whether it is ready: ends with 0 when it is, else with 1
+    Health(Health),
 }
 
 #[derive(Args)]
@@ -55,9 +60,10 @@ pub(crate) struct Start {
     /// Where workers and clients reach it, as HOST:PORT or a URL [default: where it listens]
     #[arg(long, value_name = "ADDR")]
     pub(crate) advertise: Option<String>,
-    /// The folder that keeps the tables
-    #[arg(long, value_name = "DIR", default_value = "./tables")]
-    pub(crate) store: PathBuf,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) cache: Cache,
     /// How often workers write the logs of large tables to the store, in seconds: what is computed again after a loss
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) checkpoint: u32,
@@ -81,9 +87,46 @@ pub(crate) struct Start {
     /// Tables with fewer cells for one side to move go whole to one worker
     #[arg(long, value_name = "CELLS", default_value_t = 4 << 20)]
     pub(crate) cut_from: u64,
-    /// Allow --listen on addresses that other machines reach, without encryption or authentication
+    /// Allow --listen on addresses that other machines reach, without a token or certificates of clients
     #[arg(long)]
     pub(crate) insecure_network: bool,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
+}
+
+#[derive(Args)]
+pub(crate) struct Place {
+    /// Where the tables are kept: a folder, or s3://BUCKET/PREFIX
+    #[arg(long, value_name = "PLACE", default_value = "./tables")]
+    pub(crate) store: String,
+    /// The S3 server [default: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, else Amazon's]
+    #[arg(long, value_name = "URL")]
+    pub(crate) s3_endpoint: Option<String>,
+    /// The bucket's region [default: AWS_REGION or the profile's, else us-east-1 if there is an endpoint]
+    #[arg(long, value_name = "REGION")]
+    pub(crate) s3_region: Option<String>,
+}
+
+impl Place {
+    /// Where it is, for processes in other folders too. Parsed here and not by clap, which repeats what it was given:
+    /// there may be a password in it.
+    pub(crate) fn location(&self) -> Result<Location, LocationError> {
+        self.store.parse::<Location>()?.absolute()
+    }
+
+    pub(crate) fn options(&self) -> StoreOptions {
+        StoreOptions { endpoint: self.s3_endpoint.clone(), region: self.s3_region.clone(), ..StoreOptions::default() }
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct Cache {
+    /// A folder where local workers keep what they read from S3 [default: canju in the user's folder for caches]
+    #[arg(long = "cache", value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    /// How much they keep there, as 16GiB; 0 for nothing
+    #[arg(long = "cache-size", value_name = "SIZE", default_value = "16GiB")]
+    pub(crate) size: String,
 }
 
 #[derive(Args)]
@@ -98,9 +141,11 @@ pub(crate) struct Wanted {
 
 #[derive(Args)]
 pub(crate) struct Remote {
-    /// The coordinator
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7420")]
-    pub(crate) coordinator: String,
+    /// The coordinator; of several, with commas between them, whichever is active
+    #[arg(long, value_name = "URL", value_delimiter = ',', default_value = "127.0.0.1:7420")]
+    pub(crate) coordinator: Vec<String>,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -150,10 +195,21 @@ pub(crate) struct Plan {
     /// What each worker has, as 24GiB; ends with 2 when it is too little
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<String>,
-    /// The folder that keeps the tables: what is there is not counted
-    #[arg(long, value_name = "DIR", default_value = "./tables")]
-    pub(crate) store: PathBuf,
+    #[command(flatten)]
+    pub(crate) place: Place,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Health {
+    /// The coordinator; of several, also of workers, one that is ready is enough
+    #[arg(value_name = "URL", default_value = "127.0.0.1:7420")]
+    pub(crate) urls: Vec<String>,
+    /// Ask only whether it answers: one that stands by is not ready
+    #[arg(long)]
+    pub(crate) live: bool,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
 }

@@ -3,11 +3,13 @@
 mod arguments;
 mod columns;
 mod follow;
+mod health;
 mod logging;
 mod plan;
 mod remote;
 mod start;
 mod summary;
+mod trust;
 
 use std::error::Error;
 use std::fmt;
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if has_read_enough(&error) => ExitCode::SUCCESS,
+        Err(error) if error.is::<health::Unwell>() => ExitCode::FAILURE,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "error: {}", canju_cluster::causes(error.as_ref()));
             ExitCode::from(2)
@@ -64,6 +67,7 @@ fn run(arguments: Arguments) -> Result<()> {
             Command::Status(arguments) => remote::status(&arguments).await,
             Command::Cancel(arguments) => remote::cancel(&arguments).await,
             Command::Plan(arguments) => plan::plan(arguments).await,
+            Command::Health(arguments) => health::health(&arguments).await,
         }
     });
     // A part that is still on the threads must not hold up the end.

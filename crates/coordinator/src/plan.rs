@@ -6,7 +6,6 @@ use anyhow::Result;
 use canju_cluster::{Plan, bytes_in_words, closure, parse_bytes, parse_metrics, parse_tables, present};
 use canju_endgame::{INDEX_VERSION, Xiangqi};
 use canju_retro::Rules;
-use canju_store::FolderStore;
 use serde_json::{Value, json};
 
 use crate::arguments;
@@ -22,10 +21,13 @@ pub(crate) async fn plan(arguments: arguments::Plan) -> Result<()> {
     let asked = parse_tables(&game, &arguments.names)?;
     let tables = closure(&game, &asked)?;
     // A folder that is not there has no tables; one that cannot be read is an error.
-    let present = if arguments.store.exists() {
-        present(&FolderStore::open_read_only(&arguments.store)?, rules, INDEX_VERSION, &tables).await?
-    } else {
-        BTreeMap::new()
+    let location = arguments.place.location()?;
+    let present = match location.folder() {
+        Some(folder) if !folder.exists() => BTreeMap::new(),
+        _ => {
+            let store = canju_store::open(&location, &arguments.place.options()).await?;
+            present(store.as_ref(), rules, INDEX_VERSION, &tables).await?
+        }
     };
     let plan = Plan::new(&game, asked, &metrics, rules, &present)?;
     let workers = arguments.workers as usize;

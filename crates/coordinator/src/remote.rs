@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use anyhow::Result;
-use canju_cluster::{Client, bytes_in_words, url_of, wire};
+use canju_cluster::{Client, bytes_in_words, wire};
 use serde_json::{Value, json};
 
 use crate::arguments::{Cancel, Remote, Status, Submit};
@@ -14,7 +14,9 @@ use crate::print;
 use crate::summary::{at_work, job_json, state_name, summary};
 
 async fn connect(remote: &Remote) -> Result<Client> {
-    Ok(Client::connect(&url_of(&remote.coordinator)).await?)
+    let network = remote.trust.network()?;
+    let urls: Vec<String> = remote.coordinator.iter().map(|url| network.url_of(url)).collect();
+    Ok(Client::connect_any(&network, &urls).await?)
 }
 
 fn show(remote: &Remote, json: impl FnOnce() -> Value, text: impl FnOnce() -> String) -> Result<()> {

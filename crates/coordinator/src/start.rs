@@ -1,16 +1,16 @@
 //! `coordinator start`: serves, or builds and ends.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use canju_cluster::{
-    Client, ClusterError, Coordinator, CoordinatorSettings, Folders, LeaseTiming, Network, Pool, Settings, Worker,
-    WorkerSettings, available_memory, parse_memory, parse_metrics, parse_tables,
+    Client, ClusterError, Coordinator, CoordinatorSettings, LeaseTiming, Network, Pool, Settings, Stores, Worker,
+    WorkerSettings, available_memory, parse_bytes, parse_memory, parse_metrics, parse_tables,
 };
 use canju_endgame::{INDEX_VERSION, Xiangqi};
 use canju_retro::{Game, Rules};
+use canju_shelf::CacheSettings;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -35,19 +35,25 @@ pub(crate) async fn start(arguments: Start) -> Result<()> {
         bail!("nobody would do the work: give --local-workers, or --listen for workers of other processes");
     }
     let memory = arguments.memory.as_deref().map(parse_memory).transpose()?;
-    let coordinator = Coordinator::bind(Arc::clone(&game), &Folders, settings(&arguments, workers)?).await?;
+    let network = arguments.trust.network()?;
+    let stores = Stores {
+        options: arguments.place.options(),
+        cache: CacheSettings { folder: arguments.cache.folder.clone(), bytes: parse_bytes(&arguments.cache.size)? },
+    };
+    let settings = settings(&arguments, workers, network.clone())?;
+    let coordinator = Coordinator::bind(Arc::clone(&game), &stores, settings).await?;
     let url = coordinator.url();
     let (stop, stopped) = watch::channel(());
     let mut tasks: JoinSet<Result<(), ClusterError>> = JoinSet::new();
     tasks.spawn(coordinator.run(dropped(stopped.clone())));
     for number in 1..=workers {
-        let settings = local_worker(number, workers, &url, arguments.threads, memory);
-        let worker = Worker::bind(Arc::clone(&game), Arc::new(Folders), settings).await?;
+        let settings = local_worker(number, workers, &url, network.clone(), arguments.threads, memory);
+        let worker = Worker::bind(Arc::clone(&game), Arc::new(stores.clone()), settings).await?;
         tasks.spawn(worker.run(std::future::pending(), dropped(stopped.clone())));
     }
     drop(stopped);
     let result = tokio::select! {
-        result = work(&arguments, &url, building) => result,
+        result = work(&arguments, &network, &url, building) => result,
         // None of them ends by itself unless something is wrong.
         Some(ended) = tasks.join_next() => match ended {
             Ok(Ok(())) => Err(anyhow::anyhow!("a part of the coordinator ended too early")),
@@ -61,7 +67,7 @@ pub(crate) async fn start(arguments: Start) -> Result<()> {
 }
 
 /// Builds, or waits for the signal to end.
-async fn work(arguments: &Start, url: &str, building: bool) -> Result<()> {
+async fn work(arguments: &Start, network: &Network, url: &str, building: bool) -> Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let signal = async {
         tokio::select! {
@@ -75,7 +81,7 @@ async fn work(arguments: &Start, url: &str, building: bool) -> Result<()> {
         return Ok(());
     }
     let build = async {
-        let mut client = Client::connect(url).await?;
+        let mut client = Client::connect_over(network, url).await?;
         let wanted = &arguments.wanted;
         let job = client.submit(&arguments.build, &wanted.metric, &wanted.rules).await?;
         let job = follow(&mut client, &job.id).await?;
@@ -92,18 +98,15 @@ async fn dropped(mut stopped: watch::Receiver<()>) {
     while stopped.changed().await.is_ok() {}
 }
 
-fn settings(arguments: &Start, workers: usize) -> Result<CoordinatorSettings> {
+fn settings(arguments: &Start, workers: usize, network: Network) -> Result<CoordinatorSettings> {
     let building = !arguments.build.is_empty();
     let port = if building { 0 } else { 7420 };
     // Workers may run in other folders: they are told the whole path.
-    let store: PathBuf = std::path::absolute(&arguments.store).with_context(|| {
-        format!("{} is no folder for tables: choose another with --store", arguments.store.display())
-    })?;
-    let store = store.to_str().context("the path given with --store is not plain text: choose another")?.to_owned();
+    let store = arguments.place.location().context("--store")?.to_string();
     Ok(CoordinatorSettings {
         listen: arguments.listen.unwrap_or_else(|| ([127, 0, 0, 1], port).into()),
         insecure_network: arguments.insecure_network,
-        network: Network::default(),
+        network,
         store,
         index: INDEX_VERSION,
         heartbeat: Duration::from_secs(2),
@@ -119,7 +122,14 @@ fn settings(arguments: &Start, workers: usize) -> Result<CoordinatorSettings> {
     })
 }
 
-fn local_worker(number: usize, workers: usize, url: &str, threads: Option<u16>, memory: Option<u64>) -> WorkerSettings {
+fn local_worker(
+    number: usize,
+    workers: usize,
+    url: &str,
+    network: Network,
+    threads: Option<u16>,
+    memory: Option<u64>,
+) -> WorkerSettings {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let share = available_memory().map_or(0, |free| free / 5 * 4 / workers as u64);
     WorkerSettings {
@@ -128,7 +138,7 @@ fn local_worker(number: usize, workers: usize, url: &str, threads: Option<u16>, 
         listen: ([127, 0, 0, 1], 0).into(),
         advertise: None,
         insecure_network: false,
-        network: Network::default(),
+        network,
         memory: memory.unwrap_or(share),
         scratch: None,
         threads: threads.map_or((processors / workers).max(1), usize::from),

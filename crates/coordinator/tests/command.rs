@@ -81,6 +81,9 @@ fn says_what_is_wrong_and_what_to_do() {
     assert!(refused(&["jobs", "--log", "a=b=c"]).contains("no log filter"));
     assert!(refused(&["start", "--memory", "0", "--store", &store]).contains("leave it out"));
     assert!(refused(&["submit"]).contains("NAME"));
+    assert!(refused(&["start", "--token-file", &file, "--store", &store]).contains("openssl rand"));
+    assert!(refused(&["jobs", "--tls-ca", &file]).contains("--tls-ca, holds no certificate"));
+    assert!(refused(&["jobs", "--tls-cert", &file]).contains("--tls-key"));
 }
 
 #[test]
@@ -159,6 +162,15 @@ fn serves_jobs() {
     let mut watch = watch.stdout(Stdio::piped()).spawn().unwrap();
     BufReader::new(watch.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
     assert!(watch.wait().unwrap().success(), "it ends with its reader");
+    let health = |arguments: &[&str]| {
+        let output = coordinator(&["health"]).args(arguments).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(health(&[&serving.1]), (Some(0), String::new()));
+    assert_eq!(health(&[&serving.1, "--live"]), (Some(0), String::new()));
+    assert_eq!(health(&["127.0.0.1:1", &serving.1]), (Some(0), String::new()));
+    let (code, err) = health(&["127.0.0.1:1"]);
+    assert!(code == Some(1) && err.contains("cannot reach the coordinator"), "{err}");
     let (code, _, err) = ask(&["cancel", "j9"]);
     assert_eq!(code, Some(2));
     assert!(err.contains("there is no job"), "{err}");

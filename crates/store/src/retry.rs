@@ -19,6 +19,8 @@ const LONGEST: Duration = Duration::from_secs(20);
 const REMIND: Duration = Duration::from_secs(60);
 /// What a whole object is taken to have at most, for the time that reading it may take.
 const LARGE: u64 = 256 << 20;
+/// The same for a list, which may have many pages.
+const LIST: u64 = 64 << 20;
 
 /// A store around another one that repeats calls which failed for a passing reason, for as long as its
 /// patience lasts, with growing random pauses; gives each attempt a limit of time; and bounds how many
@@ -245,6 +247,6 @@ impl Store for Retrying {
     }
 
     async fn list(&self, prefix: &str) -> Result<Vec<ObjectInfo>, StoreError> {
-        self.call("to be listed", LARGE, || self.inner.list(prefix)).await.0
+        self.call("to be listed", LIST, || self.inner.list(prefix)).await.0
     }
 }

@@ -24,6 +24,8 @@ use reqwest::Url;
 use crate::{StoreError, StoreOptions, roots, transport};
 
 const CONNECT: Duration = Duration::from_secs(10);
+/// The region of servers that have only one.
+const USUAL: Region = Region::from_static("us-east-1");
 
 /// A client, and the endpoint where it is not Amazon's.
 pub(crate) async fn connect(place: &str, options: &StoreOptions) -> Result<(Client, Option<String>), StoreError> {
@@ -33,7 +35,8 @@ pub(crate) async fn connect(place: &str, options: &StoreOptions) -> Result<(Clie
         remedy,
         source: Some(io::Error::other(source)),
     };
-    let shared = shared(options).await;
+    let region = region(options).await;
+    let shared = shared(options, region.clone()).await;
     let endpoint = options.endpoint.clone().or_else(|| configured_endpoint(&shared));
     let endpoint = endpoint.map(|text| checked(&text)).transpose().map_err(|told| {
         refused(
@@ -42,8 +45,7 @@ pub(crate) async fn connect(place: &str, options: &StoreOptions) -> Result<(Clie
         )
     })?;
     // Other servers than Amazon's seldom have more than one.
-    let region = shared.region().cloned().or(endpoint.is_some().then(|| Region::from_static("us-east-1")));
-    let region = region.ok_or_else(|| {
+    let region = region.or(endpoint.is_some().then_some(USUAL)).ok_or_else(|| {
         refused("give the bucket's region with --s3-region or AWS_REGION", "no region was found".to_owned())
     })?;
     // A missing credential is told now, with its remedy, not with the first request.
@@ -66,8 +68,14 @@ pub(crate) async fn connect(place: &str, options: &StoreOptions) -> Result<(Clie
     Ok((Client::from_conf(config.build()), endpoint))
 }
 
+/// The region of the options, the environment or the profile files.
+async fn region(options: &StoreOptions) -> Option<Region> {
+    let given = RegionProviderChain::first_try(options.region.clone().map(Region::new));
+    given.or_else(EnvironmentVariableRegionProvider::new()).or_else(ProfileFileRegionProvider::new()).region().await
+}
+
 /// What the environment and the profile files say, with our client and our limits.
-async fn shared(options: &StoreOptions) -> SdkConfig {
+async fn shared(options: &StoreOptions, region: Option<Region>) -> SdkConfig {
     let client = HttpBuilder::new().build_with_connector_fn(|settings, _| {
         // The SDK takes it ill when there are no root certificates at all; then no server is trusted.
         let trust = TrustStore::empty().with_native_roots(roots::any());
@@ -79,13 +87,11 @@ async fn shared(options: &StoreOptions) -> SdkConfig {
             None => connector.build(),
         }
     });
-    let region = RegionProviderChain::first_try(options.region.clone().map(Region::new))
-        .or_else(EnvironmentVariableRegionProvider::new())
-        .or_else(ProfileFileRegionProvider::new());
     let limits = TimeoutConfig::builder().connect_timeout(CONNECT).read_timeout(options.timeout).build();
     aws_config::defaults(BehaviorVersion::latest())
         .http_client(client)
-        .region(region)
+        // Without any, the SDK would look for one where only machines of Amazon's have it.
+        .region(region.unwrap_or(USUAL))
         .timeout_config(limits)
         // Ours are around the store, with a patience that a user sets; two would multiply.
         .retry_config(RetryConfig::disabled())
@@ -98,7 +104,8 @@ async fn shared(options: &StoreOptions) -> SdkConfig {
 fn configured_endpoint(shared: &SdkConfig) -> Option<String> {
     let key = ServiceConfigKey::builder().service_id("S3").env("AWS_ENDPOINT_URL").profile("endpoint_url").build();
     let for_s3 = key.ok().and_then(|key| shared.service_config()?.load_config(key));
-    for_s3.or_else(|| shared.endpoint_url().map(str::to_owned))
+    // Set to nothing is not set: so do files of environments that leave a value out.
+    for_s3.or_else(|| shared.endpoint_url().map(str::to_owned)).filter(|url| !url.is_empty())
 }
 
 /// An endpoint that can be shown: a URL of a server without a password in it.

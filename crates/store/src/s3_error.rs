@@ -38,15 +38,10 @@ where
         ("InvalidRange", _) | (_, 416) => return Failure::Range,
         _ => {}
     }
-    let told = match secret(&code) {
-        // Some servers repeat the key's id in these messages.
-        true => "",
-        false => meta.and_then(|m| m.message()).unwrap_or_default(),
-    };
     let region = region.map(|r| format!("; the bucket is in {r}")).unwrap_or_default();
-    let named = if code.is_empty() { "no code".to_owned() } else { code.clone() };
-    let colon = if told.is_empty() { "" } else { ": " };
-    let source = io::Error::other(format!("status {status}, {named}{colon}{told}{region}"));
+    let named = if code.is_empty() { "no code" } else { &code };
+    // The server's own words are not repeated: some have the access key in them.
+    let source = io::Error::other(format!("status {status}, {named}{region}"));
     Failure::Error(match verdict(&code, status) {
         Verdict::Passing => StoreError::Unavailable { what, place, source },
         Verdict::Full => StoreError::Full { what, place, source },
@@ -55,21 +50,8 @@ where
 }
 
 fn answer(response: &HttpResponse) -> (u16, Option<String>) {
-    (response.status().as_u16(), response.headers().get("x-amz-bucket-region").map(str::to_owned))
-}
-
-/// True for codes whose messages may hold credentials.
-fn secret(code: &str) -> bool {
-    matches!(
-        code,
-        "InvalidAccessKeyId"
-            | "SignatureDoesNotMatch"
-            | "InvalidToken"
-            | "ExpiredToken"
-            | "TokenRefreshRequired"
-            | "InvalidSecurity"
-            | "AuthorizationHeaderMalformed"
-    )
+    let region = response.headers().get("x-amz-bucket-region").filter(|r| !r.is_empty());
+    (response.status().as_u16(), region.map(str::to_owned))
 }
 
 enum Verdict {

@@ -10,7 +10,7 @@ use canju_retro::{Cell, GameError, Metric, TableName};
 pub enum TableError {
     /// The table, or the metric of it, is not there.
     #[error(
-        "there is no table {table}{} in {place}: build it with `coordinator start --build {table}{}`",
+        "there is no table {table}{} in {place}: fetch it with `fetch get {table}`, or build it with `coordinator start --build {table}{}`",
         .metric.map(|m| format!(" ({m})")).unwrap_or_default(),
         .metric.filter(|m| *m != Metric::Wdl).map(|m| format!(" --metric {m}")).unwrap_or_default()
     )]
@@ -24,7 +24,7 @@ pub enum TableError {
     },
     /// A file of the table is not what was written.
     #[error(
-        "the table {table} is damaged; delete its folder {table} and build it again with `coordinator start --build {table}`"
+        "the table {table} is damaged; replace it with `fetch get {table}`, or delete its folder {table} and build it again with `coordinator start --build {table}`"
     )]
     Damaged {
         /// Which table.
@@ -35,7 +35,7 @@ pub enum TableError {
     },
     /// The table's manifest cannot be used.
     #[error(
-        "the table {table} has no usable manifest; delete its folder {table} and build it again with `coordinator start --build {table}`"
+        "the table {table} has no usable manifest; replace it with `fetch get {table}`, or delete its folder {table} and build it again with `coordinator start --build {table}`"
     )]
     Manifest {
         /// Which table.

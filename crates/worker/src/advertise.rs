@@ -17,7 +17,11 @@ const PAUSE: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// When a coordinator has no host and port, or the port to listen on is left to the system.
-pub(crate) async fn advertised(told: Option<String>, listen: SocketAddr, coordinators: &[String]) -> Result<Option<String>> {
+pub(crate) async fn advertised(
+    told: Option<String>,
+    listen: SocketAddr,
+    coordinators: &[String],
+) -> Result<Option<String>> {
     match told {
         Some(told) if told != "auto" => return Ok(Some(told)),
         None if !listen.ip().is_unspecified() || listen.port() == 0 => return Ok(None),

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::trust::Trust;
+
 /// Solves parts of endgames for a coordinator.
 #[derive(Parser)]
 #[command(name = "worker", version)]
@@ -35,7 +37,9 @@ pub(crate) enum LogFormat {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Join a coordinator and work until told to stop
-    Start(Start),
+    Start(Box<Start>),
+    /// Ask a worker whether it is ready: ends with 0 when it is, else with 1
+    Health(Health),
 }
 
 #[derive(Args)]
@@ -62,10 +66,36 @@ pub(crate) struct Start {
     /// How long it waits, when it is told to stop, for others to take its parts over; 0s to leave at once
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
     pub(crate) drain: Duration,
+    /// The S3 server, where the coordinator's store is s3:// [default: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, else Amazon's]
+    #[arg(long, value_name = "URL")]
+    pub(crate) s3_endpoint: Option<String>,
+    /// The bucket's region [default: AWS_REGION or the profile's, else us-east-1 if there is an endpoint]
+    #[arg(long, value_name = "REGION")]
+    pub(crate) s3_region: Option<String>,
+    /// A folder where it keeps what it reads from S3; workers may share one [default: canju in the user's folder for caches]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+    /// How much it keeps there, as 16GiB; 0 for nothing
+    #[arg(long, value_name = "SIZE", default_value = "16GiB")]
+    pub(crate) cache_size: String,
     /// What people call it [default: the host's name and the process's number]
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Allow --listen on addresses that other machines reach, without encryption or authentication
+    /// Allow --listen on addresses that other machines reach, without a token or certificates of clients
     #[arg(long)]
     pub(crate) insecure_network: bool,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
+}
+
+#[derive(Args)]
+pub(crate) struct Health {
+    /// The worker
+    #[arg(value_name = "URL", default_value = "127.0.0.1:7430")]
+    pub(crate) url: String,
+    /// Ask only whether it answers: one without its coordinator is not ready
+    #[arg(long)]
+    pub(crate) live: bool,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
 }

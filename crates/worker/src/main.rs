@@ -2,7 +2,9 @@
 
 mod advertise;
 mod arguments;
+mod health;
 mod logging;
+mod trust;
 
 use std::io::Write;
 use std::path::Path;
@@ -11,8 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use canju_cluster::{Folders, Network, Worker, WorkerSettings, available_memory, parse_memory, url_of};
+use canju_cluster::{Stores, Worker, WorkerSettings, available_memory, parse_bytes, parse_memory};
 use canju_endgame::Xiangqi;
+use canju_shelf::CacheSettings;
+use canju_store::StoreOptions;
 use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -26,6 +30,7 @@ fn main() -> ExitCode {
     };
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is::<health::Unwell>() => ExitCode::FAILURE,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "error: {}", canju_cluster::causes(error.as_ref()));
             ExitCode::from(2)
@@ -49,26 +54,30 @@ fn misused(error: &clap::Error) -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<()> {
     logging::begin(&arguments.logging)?;
-    let Command::Start(arguments) = arguments.command;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let arguments = match arguments.command {
+        Command::Start(arguments) => *arguments,
+        Command::Health(arguments) => return runtime.block_on(health::health(&arguments)),
+    };
     if let Some(scratch) = &arguments.scratch {
         check_scratch(scratch)?;
     }
+    let stores = stores(&arguments)?;
     let settings = settings(arguments)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let result = runtime.block_on(start(settings));
+    let result = runtime.block_on(start(stores, settings));
     // A part that is still on the threads must not hold up the end.
     runtime.shutdown_background();
     result
 }
 
-async fn start(mut settings: WorkerSettings) -> Result<()> {
+async fn start(stores: Stores, mut settings: WorkerSettings) -> Result<()> {
     let (once, twice) = stops()?;
     let mut once = Box::pin(once);
     settings.advertise = tokio::select! {
         found = advertise::advertised(settings.advertise.take(), settings.listen, &settings.coordinators) => found?,
         () = &mut once => return Ok(()),
     };
-    let worker = Worker::bind(Arc::new(Xiangqi::new()), Arc::new(Folders), settings).await?;
+    let worker = Worker::bind(Arc::new(Xiangqi::new()), Arc::new(stores), settings).await?;
     tracing::info!(address = worker.address(), "worker listens");
     Ok(worker.run(once, twice).await?)
 }
@@ -100,19 +109,32 @@ fn stops() -> Result<(impl Future<Output = ()>, impl Future<Output = ()>)> {
     Ok((after(1), after(2)))
 }
 
+/// How the store is opened that the coordinator names.
+fn stores(arguments: &Start) -> Result<Stores> {
+    Ok(Stores {
+        options: StoreOptions {
+            endpoint: arguments.s3_endpoint.clone(),
+            region: arguments.s3_region.clone(),
+            ..StoreOptions::default()
+        },
+        cache: CacheSettings { folder: arguments.cache.clone(), bytes: parse_bytes(&arguments.cache_size)? },
+    })
+}
+
 fn settings(arguments: Start) -> Result<WorkerSettings> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let memory = match &arguments.memory {
         Some(size) => parse_memory(size)?,
         None => available_memory().map_or(0, |free| free / 5 * 4),
     };
+    let network = arguments.trust.network()?;
     Ok(WorkerSettings {
         name: arguments.name.unwrap_or_else(|| format!("{host}-{}", std::process::id())),
-        coordinators: arguments.coordinator.iter().map(|url| url_of(url)).collect(),
+        coordinators: arguments.coordinator.iter().map(|url| network.url_of(url)).collect(),
         listen: arguments.listen,
         advertise: arguments.advertise,
         insecure_network: arguments.insecure_network,
-        network: Network::default(),
+        network,
         memory,
         scratch: arguments.scratch,
         threads: arguments

@@ -122,13 +122,24 @@ impl Town {
 }
 
 pub async fn hire(url: &str, game: Arc<dyn Game>, buckets: Arc<dyn Buckets>, name: &str, memory: u64) -> Hand {
+    hire_over(&Network::default(), url, game, buckets, name, memory).await
+}
+
+pub async fn hire_over(
+    network: &Network,
+    url: &str,
+    game: Arc<dyn Game>,
+    buckets: Arc<dyn Buckets>,
+    name: &str,
+    memory: u64,
+) -> Hand {
     let settings = WorkerSettings {
         name: name.to_owned(),
         coordinators: vec![url.to_owned()],
         listen: ([127, 0, 0, 1], 0).into(),
         advertise: None,
         insecure_network: false,
-        network: Network::default(),
+        network: network.clone(),
         memory,
         scratch: None,
         threads: 2,

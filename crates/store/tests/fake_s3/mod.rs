@@ -46,6 +46,8 @@ struct Rule {
     method: &'static str,
     within: &'static str,
     fault: Fault,
+    /// So many of them go well first.
+    well: u64,
     left: u64,
 }
 
@@ -97,7 +99,12 @@ impl FakeS3 {
 
     /// Lets the next `times` requests of a method go wrong whose path and query contain `within`.
     pub fn fail(&self, method: &'static str, within: &'static str, fault: Fault, times: u64) {
-        self.state.lock().unwrap().rules.push(Rule { method, within, fault, left: times });
+        self.fail_after(method, within, 0, fault, times);
+    }
+
+    /// The same after `well` of these requests went well.
+    pub fn fail_after(&self, method: &'static str, within: &'static str, well: u64, fault: Fault, times: u64) {
+        self.state.lock().unwrap().rules.push(Rule { method, within, fault, well, left: times });
     }
 
     /// Ends all that goes wrong.
@@ -133,9 +140,13 @@ async fn answer(state: Arc<Mutex<State>>, request: Request<Incoming>) -> Result<
         let mut state = state.lock().unwrap();
         let asked = format!("{} {}", head.method, head.uri.path_and_query().unwrap());
         let rule = state.rules.iter_mut().find(|r| r.left > 0 && head.method == r.method && asked.contains(r.within));
-        let fault = rule.map(|rule| {
+        let fault = rule.and_then(|rule| {
+            if rule.well > 0 {
+                rule.well -= 1;
+                return None;
+            }
             rule.left -= 1;
-            rule.fault.clone()
+            Some(rule.fault.clone())
         });
         state.asked.push(asked);
         fault

@@ -69,7 +69,10 @@ fn what_is_missing_is_named() {
     let set = TableSet::open(Arc::new(fixture.source), Rules::Plain);
     let cell = Cell { slice: 0, index: 0, side: Side::First };
     let error = set.code(&name("KPK"), Metric::Dtm, cell).unwrap_err().to_string();
-    assert_eq!(error, "there is no table KPK in memory: build it with `coordinator start --build KPK`");
+    assert_eq!(
+        error,
+        "there is no table KPK in memory: fetch it with `fetch get KPK`, or build it with `coordinator start --build KPK`"
+    );
     let error = set.code(&fixture.table, Metric::Dtc, cell).unwrap_err().to_string();
     assert!(error.starts_with("there is no table KCPKA (dtc) in memory"), "{error}");
     let error = set.read(&name("KPK"), Metric::Wdl, Side::First, 0, &mut |_| ()).unwrap_err();

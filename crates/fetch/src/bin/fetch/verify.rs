@@ -1,0 +1,120 @@
+//! `fetch verify`: a folder's tables against their checksums.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::bail;
+use canju_fetch::{Checked, Finding, check};
+use serde::Serialize;
+
+use crate::arguments::VerifyArguments;
+use crate::failure::one_line;
+use crate::shown::Shown;
+use crate::words::{count, grouped, tables};
+
+#[derive(Serialize)]
+struct Report<'a> {
+    folder: String,
+    rules: &'static str,
+    whole: bool,
+    tables: usize,
+    shards: u64,
+    blocks: u64,
+    cells: u64,
+    bytes: u64,
+    findings: Vec<Found<'a>>,
+}
+
+#[derive(Serialize)]
+struct Found<'a> {
+    endgame: &'a str,
+    kind: &'static str,
+    metric: Option<&'static str>,
+    file: Option<&'a str>,
+    block: Option<u32>,
+    offset: Option<u64>,
+    what: &'a str,
+}
+
+impl<'a> Found<'a> {
+    fn new(finding: &'a Finding) -> Self {
+        Self {
+            endgame: finding.table.as_str(),
+            kind: finding.kind.name(),
+            metric: finding.metric.map(|m| m.name()),
+            file: finding.file.as_deref(),
+            block: finding.block,
+            offset: finding.offset,
+            what: &finding.what,
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &VerifyArguments, out: &mut dyn Write) -> anyhow::Result<()> {
+    let names = tables(&arguments.names)?;
+    let shown = Shown::new();
+    let checked = check(&arguments.folder, arguments.rules, &names, &shown);
+    shown.end();
+    let checked = checked?;
+    let whole = checked.findings.is_empty();
+    if arguments.json {
+        let right = checked.right;
+        let report = Report {
+            folder: arguments.folder.display().to_string(),
+            rules: arguments.rules.name(),
+            whole,
+            tables: checked.tables,
+            shards: right.shards,
+            blocks: right.blocks,
+            cells: right.cells,
+            bytes: right.bytes,
+            findings: checked.findings.iter().map(Found::new).collect(),
+        };
+        writeln!(out, "{}", serde_json::to_string(&report)?)?;
+    } else {
+        tell(&checked, out)?;
+    }
+    out.flush()?;
+    if whole { Ok(()) } else { bail!("{}", remedy(&checked, &arguments.folder)) }
+}
+
+fn tell(checked: &Checked, out: &mut dyn Write) -> anyhow::Result<()> {
+    for finding in &checked.findings {
+        let mut place = finding.table.to_string();
+        if let Some(file) = &finding.file {
+            place += &format!(", {file}");
+        }
+        if let Some(block) = finding.block {
+            place += &format!(", block {block}");
+        }
+        if let Some(offset) = finding.offset {
+            place += &format!(", byte {offset}");
+        }
+        writeln!(out, "{}: {}: {}", finding.kind.name(), place, one_line(&finding.what))?;
+    }
+    let right = checked.right;
+    writeln!(
+        out,
+        "{}, {}, {} bytes are what was written{}",
+        count(checked.tables, "table"),
+        count(right.shards as usize, "shard"),
+        grouped(right.bytes),
+        if checked.findings.is_empty() { ", and so are all that they were built from" } else { "" }
+    )?;
+    Ok(())
+}
+
+/// What is wrong, and the command that repairs it.
+fn remedy(checked: &Checked, folder: &Path) -> String {
+    let mut names: Vec<&str> = checked.findings.iter().map(|finding| finding.table.as_str()).collect();
+    names.dedup();
+    let shown = names.iter().take(20).copied().collect::<Vec<_>>().join(",");
+    let more = if names.len() > 20 { " and so on" } else { "" };
+    format!(
+        "{} in {} {} not whole: fetch what is wrong again with `fetch get {shown} --to {}`{more}, or build it again",
+        count(names.len(), "table"),
+        folder.display(),
+        if names.len() == 1 { "is" } else { "are" },
+        folder.display()
+    )
+}
