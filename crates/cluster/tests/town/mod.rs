@@ -70,8 +70,11 @@ impl Town {
         }));
         log();
         let town = Self { url, task, stop: Some(stop) };
-        // It is there when it has its lease.
-        town.client().await.status().await.unwrap();
+        // It is there when it has its lease; one that was there before may hold it a little longer.
+        while let Err(error) = town.client().await.status().await {
+            assert!(!town.task.is_finished(), "{}", error.line());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         town
     }
 
