@@ -8,6 +8,7 @@ use canju_retro::{Metric, Rules, TableName};
 
 use crate::job::{Job, JobState};
 use crate::member::Member;
+use crate::tally::Tally;
 use crate::wire::{command::Kind as Tell, report::Kind as Said};
 use crate::work::{Progress, Run, SolvedMetric, Stage, Work, WorkId};
 use crate::{ClusterError, JobId, MemberId, Task, wire};
@@ -73,6 +74,7 @@ pub struct Conductor {
     pub(crate) committed: BTreeMap<(Rules, TableName), BTreeMap<Metric, u64>>,
     commits: u64,
     pub(crate) actions: Vec<Action>,
+    pub(crate) tally: Tally,
     pub(crate) next_job: u64,
     /// The next number of a member or a work.
     next: u64,
@@ -94,6 +96,7 @@ impl Conductor {
             committed: BTreeMap::new(),
             commits: 0,
             actions: Vec::new(),
+            tally: Tally::default(),
             next_job: 1,
             next: 1,
             epoch,
@@ -197,6 +200,7 @@ impl Conductor {
         })?;
         member.seen = now;
         member.gauge.note(now, &report);
+        self.tally.reported(&report);
         match report.kind {
             None | Some(Said::Hello(_)) => Err(ClusterError::Protocol("a report that says nothing".into())),
             Some(Said::Ready(_)) => {
@@ -311,6 +315,7 @@ impl Conductor {
         };
         let Some(work) = self.works.remove(&id) else { return };
         tracing::info!(table = %work.plan.table, "committed");
+        self.tally.committed(&built);
         let key = (work.rules, work.plan.table.clone());
         self.commits += 1;
         let fresh: BTreeSet<Metric> = work.plan.build.iter().copied().chain([Metric::Wdl]).collect();

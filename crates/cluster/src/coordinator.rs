@@ -65,7 +65,7 @@ pub(crate) struct Office {
 
 /// A coordinator that listens.
 pub struct Coordinator {
-    office: Arc<Office>,
+    pub(crate) office: Arc<Office>,
     listener: Listener,
 }
 

@@ -142,6 +142,7 @@ impl Conductor {
             };
             self.actions.push(Action::Tell(owner.member, Tell::Assign(assign)));
         }
+        self.tally.runs.inc();
         work.stage = Stage::Running(Box::new(Run::new(now, task, owners)));
     }
 }

@@ -8,6 +8,7 @@ use canju_retro::{Metric, Rules, Statistics, StepCounts};
 
 use crate::history::History;
 use crate::plan::TablePlan;
+use crate::trace::Trace;
 use crate::{Barrier, BarrierError, ClusterError, JobId, MemberId, PlyReport, Task, Verdict, wire};
 
 /// The number of a table being built.
@@ -87,6 +88,7 @@ pub(crate) struct Run {
     /// That part's plies are done.
     encoding: bool,
     pub(crate) history: History,
+    pub(crate) trace: Trace,
     pub(crate) began: Duration,
     bytes_sent: u64,
     cpu_seconds: f64,
@@ -138,6 +140,11 @@ impl Work {
         self.solved.iter().map(|s| s.labels).sum::<u64>() + self.run().map_or(0, Run::labels)
     }
 
+    /// Bytes that its workers have sent each other so far.
+    pub(crate) fn bytes_sent(&self) -> u64 {
+        self.solved.iter().map(|s| s.bytes_sent).sum::<u64>() + self.run().map_or(0, |r| r.bytes_sent)
+    }
+
     /// An estimate of how much is done, from 0 to 1.
     pub(crate) fn fraction(&self) -> f64 {
         let current = self.fraction_of_run();
@@ -162,6 +169,7 @@ impl Work {
 impl Run {
     pub(crate) fn new(began: Duration, task: Task, owners: Vec<Owner>) -> Self {
         let missing = owners.iter().map(|o| o.member).collect();
+        let trace = Trace::new(&task);
         Self {
             task,
             owners,
@@ -169,6 +177,7 @@ impl Run {
             alone: (0, 0),
             encoding: false,
             history: History::new(began),
+            trace,
             began,
             bytes_sent: 0,
             cpu_seconds: 0.0,

@@ -65,7 +65,7 @@ pub(crate) struct Site {
 
 /// A worker that listens and is ready to attend its coordinator.
 pub struct Worker {
-    site: Site,
+    pub(crate) site: Site,
     listener: Listener,
 }
 
