@@ -11,6 +11,7 @@ use crate::member::Member;
 use crate::record::JobRecord;
 use crate::recover::{Move, Settling};
 use crate::run::{Progress, Run};
+use crate::tally::Tally;
 use crate::wire::{command::Kind as Tell, report::Kind as Said};
 use crate::work::{SolvedMetric, Stage, Work, WorkId};
 use crate::{ClusterError, JobId, MemberId, Task, wire};
@@ -112,8 +113,7 @@ pub struct Conductor {
     pub(crate) moves: Vec<Move>,
     /// Damaged tables that are being planned.
     pub(crate) replanning: BTreeMap<(Rules, TableName), WorkId>,
-    /// How often shares were given to others because a worker was lost.
-    pub(crate) recoveries: u64,
+    pub(crate) tally: Tally,
     pub(crate) next_job: u64,
     /// The next number of a member or a work.
     next: u64,
@@ -139,7 +139,7 @@ impl Conductor {
             settling: None,
             moves: Vec::new(),
             replanning: BTreeMap::new(),
-            recoveries: 0,
+            tally: Tally::default(),
             next_job: 1,
             next: 1,
             epoch,
@@ -255,6 +255,7 @@ impl Conductor {
         })?;
         member.seen = now;
         member.gauge.note(now, &report);
+        self.tally.reported(&report);
         match report.kind {
             None | Some(Said::Hello(_)) => Err(ClusterError::Protocol("a report that says nothing".into())),
             Some(Said::Ready(_)) => {
@@ -399,6 +400,7 @@ impl Conductor {
         let Some(work) = self.works.get_mut(&id) else { return };
         let Some(solved) = work.solved.last() else { return };
         tracing::info!(table = %work.plan.table, metric = %solved.metric, "committed");
+        self.tally.committed(&built);
         let fresh = [solved.metric, Metric::Wdl];
         self.commits += 1;
         let key = (work.rules, work.plan.table.clone());

@@ -57,8 +57,8 @@ pub struct Coordinator {
     game: Arc<dyn Game>,
     bucket: Bucket,
     identity: String,
-    settings: CoordinatorSettings,
-    door: Arc<Door>,
+    pub(crate) settings: CoordinatorSettings,
+    pub(crate) door: Arc<Door>,
     health: Health,
     listener: Listener,
 }

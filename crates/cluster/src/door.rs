@@ -10,10 +10,11 @@ use tonic::metadata::MetadataValue;
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::office::Office;
-use crate::wire;
+use crate::tally::Tally;
 use crate::wire::command::Kind as Tell;
 use crate::wire::jobs_server::Jobs;
 use crate::wire::membership_server::Membership;
+use crate::{VERSION, wire};
 
 /// The entry of an answer's metadata that tells a client where the active coordinator is; empty where that is not known.
 pub(crate) const ACTIVE: &str = "canju-coordinator";
@@ -53,6 +54,22 @@ impl Door {
         if !matches!(self.standing(), Standing::Standby(known) if known == active) {
             tracing::info!(active, "standing by: another coordinator has the lease");
             self.set(Standing::Standby(active.to_owned()));
+        }
+    }
+
+    /// What a status tells, also while the coordinator stands by.
+    pub(crate) fn status(&self) -> wire::StatusReply {
+        match self.standing() {
+            Standing::Active(office) => office.status_reply(),
+            _ => wire::StatusReply { version: VERSION.to_owned(), ..wire::StatusReply::default() },
+        }
+    }
+
+    /// What was counted in this reign.
+    pub(crate) fn tally(&self) -> Tally {
+        match self.standing() {
+            Standing::Active(office) => office.look(|conductor, _| conductor.tally.clone()),
+            _ => Tally::default(),
         }
     }
 

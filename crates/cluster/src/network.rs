@@ -185,6 +185,11 @@ impl Network {
         InterceptedService::new(service, self.security.guard())
     }
 
+    /// The hash of the header that shows the token, where there is one.
+    pub(crate) fn token_hash(&self) -> Option<blake3::Hash> {
+        self.security.token_hash()
+    }
+
     /// The URL at which this machine reaches a server of this process.
     #[must_use]
     pub fn url(&self, mut address: SocketAddr) -> String {

@@ -39,7 +39,7 @@ impl Office {
             jobs: conductor.open_jobs(now),
             ended: conductor.ended_jobs(now),
             store,
-            store_trouble: String::new(),
+            store_trouble: self.bucket.store.trouble().map_or_else(String::new, |trouble| trouble.what),
             reign: self.reign,
             active: !self.is_over(),
             version: VERSION.to_owned(),
@@ -100,6 +100,8 @@ impl Conductor {
         let Stage::Running(run) = &mut work.stage else { return };
         let (ply, labels) = (run.ply(), run.labels());
         let gain = run.history.note(now, ply, labels);
+        run.trace.gained(gain, ply);
+        self.tally.gained(gain);
         for job in &work.jobs {
             if let Some(job) = self.jobs.get_mut(job) {
                 job.pace.add(now, gain.labels as f64);

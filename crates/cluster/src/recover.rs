@@ -108,7 +108,7 @@ impl Conductor {
                 continue;
             }
             tracing::warn!(table = %work.plan.table, worker = %gone.name, reason, "part is lost, others take it over");
-            self.recoveries += 1;
+            self.tally.recoveries.inc();
             match loss {
                 Loss::All => {
                     work.stage = Stage::Waiting;

@@ -28,7 +28,7 @@ impl Conductor {
         let Stage::Running(run) = &mut work.stage else { return };
         let (task, loss) = (run.task.clone(), run.lose(member));
         self.tell_drop(member, &task);
-        self.recoveries += 1;
+        self.tally.recoveries.inc();
         match loss {
             Loss::None => {}
             Loss::Shares => self.share_again(now, id),

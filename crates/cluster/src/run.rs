@@ -7,6 +7,7 @@ use std::time::Duration;
 use canju_retro::{Statistics, StepCounts};
 
 use crate::history::History;
+use crate::trace::Trace;
 use crate::work::SolvedMetric;
 use crate::{Barrier, BarrierError, ClusterError, MemberId, PlyReport, Task, Verdict, wire};
 
@@ -57,8 +58,9 @@ pub(crate) struct Run {
     /// That part's plies are done.
     encoding: bool,
     pub(crate) history: History,
+    pub(crate) trace: Trace,
     pub(crate) began: Duration,
-    bytes_sent: u64,
+    pub(crate) bytes_sent: u64,
     /// The furthest ply of all attempts, and the labels up to it.
     furthest: (u16, u64),
 }
@@ -98,6 +100,7 @@ pub(crate) enum Loss {
 
 impl Run {
     pub(crate) fn new(began: Duration, task: Task, alone: bool, shares: Vec<Share>) -> Self {
+        let trace = Trace::new(&task);
         let mut run = Self {
             task,
             alone,
@@ -107,6 +110,7 @@ impl Run {
             told: (0, 0),
             encoding: false,
             history: History::new(began),
+            trace,
             began,
             bytes_sent: 0,
             furthest: (0, 0),

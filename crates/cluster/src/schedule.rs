@@ -159,6 +159,7 @@ impl Conductor {
         let Some(metric) = work.next_metric() else { return };
         let task = Task { job: work.home, table: work.plan.table.clone(), metric, epoch };
         tracing::info!(table = %task.table, %metric, epoch, shares = shares.len(), "begun");
+        self.tally.runs.inc();
         work.losses = 0;
         work.lost_at = 0;
         work.stage = Stage::Running(Box::new(Run::new(now, task, alone, shares)));

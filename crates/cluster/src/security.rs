@@ -72,6 +72,11 @@ impl Security {
         self.identity.is_some() || self.authority.is_some()
     }
 
+    /// The hash of the header that shows the token.
+    pub(crate) fn token_hash(&self) -> Option<blake3::Hash> {
+        self.token.as_ref().map(Token::hash)
+    }
+
     /// What is missing for a server that strangers can reach, and whether it must not be missing.
     pub(crate) const fn missing(&self) -> Option<(&'static str, bool)> {
         match (&self.identity, &self.authority, &self.token) {

@@ -59,6 +59,11 @@ impl Token {
             _ => refuse("has characters that are not visible ASCII".into()),
         }
     }
+
+    /// The hash of `Bearer TOKEN`.
+    pub(crate) const fn hash(&self) -> blake3::Hash {
+        self.hash
+    }
 }
 
 /// Puts the token into what a client sends.

@@ -92,7 +92,7 @@ impl Conductor {
             seconds,
             cpu_seconds,
             peak_memory,
-            bytes_sent: job.built.iter().map(|b| b.bytes_sent).sum(),
+            bytes_sent: job.built.iter().map(|b| b.bytes_sent).chain(open.iter().map(|w| w.bytes_sent())).sum(),
             bytes_stored: job.built.iter().map(|b| b.bytes_stored).sum(),
             tables_state: Vec::new(),
         }

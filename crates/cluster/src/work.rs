@@ -128,6 +128,11 @@ impl Work {
         self.run().map_or(0, Run::labels)
     }
 
+    /// Bytes that its workers have sent each other so far.
+    pub(crate) fn bytes_sent(&self) -> u64 {
+        self.solved.iter().map(|s| s.bytes_sent).sum::<u64>() + self.run().map_or(0, |r| r.bytes_sent)
+    }
+
     /// An estimate of how much is done, from 0 to 1.
     pub(crate) fn fraction(&self) -> f64 {
         let current = self.fraction_of_run();

@@ -115,7 +115,7 @@ impl Site {
 
 /// A worker that listens and is ready to attend its coordinator.
 pub struct Worker {
-    site: Site,
+    pub(crate) site: Site,
     listener: Listener,
 }
 

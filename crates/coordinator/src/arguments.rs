@@ -87,11 +87,28 @@ pub(crate) struct Start {
     /// Tables with fewer cells for one side to move go whole to one worker
     #[arg(long, value_name = "CELLS", default_value_t = 4 << 20)]
     pub(crate) cut_from: u64,
-    /// Allow --listen on addresses that other machines reach, without a token or certificates of clients
+    /// Where browsers see it at work and Prometheus reads its metrics, or `off` [default: 127.0.0.1:7421, with --build off]
+    #[arg(long, value_name = "ADDR", value_parser = http)]
+    pub(crate) http: Option<Http>,
+    /// Allow --listen and --http on addresses that other machines reach, without a token or certificates of clients
     #[arg(long)]
     pub(crate) insecure_network: bool,
     #[command(flatten)]
     pub(crate) trust: Trust,
+}
+
+/// Where to serve HTTP.
+#[derive(Clone, Copy)]
+pub(crate) enum Http {
+    At(SocketAddr),
+    Off,
+}
+
+fn http(text: &str) -> Result<Http, String> {
+    if text == "off" {
+        return Ok(Http::Off);
+    }
+    text.parse().map(Http::At).map_err(|_| "write an address as 127.0.0.1:7421, or off".to_owned())
 }
 
 #[derive(Args)]
@@ -167,7 +184,7 @@ pub(crate) struct Submit {
 
 #[derive(Args)]
 pub(crate) struct Status {
-    /// Show it again every second
+    /// Show it again every second, until Ctrl-C
     #[arg(long)]
     pub(crate) watch: bool,
     #[command(flatten)]

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use canju_cluster::{Client, Watch, wire};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::screen::short;
 use crate::summary::at_work;
 
 /// How long a coordinator that is lost is waited for.
@@ -93,15 +94,6 @@ fn message(job: &wire::Job, fraction: f64, pace: f64) -> String {
         text += &format!(", {} left", indicatif::HumanDuration(left));
     }
     text
-}
-
-fn short(number: f64) -> String {
-    match number {
-        n if n >= 1e9 => format!("{:.1} G", n / 1e9),
-        n if n >= 1e6 => format!("{:.1} M", n / 1e6),
-        n if n >= 1e3 => format!("{:.1} k", n / 1e3),
-        n => format!("{n:.0}"),
-    }
 }
 
 /// Labels a second over the last second or so.

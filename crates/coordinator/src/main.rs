@@ -7,9 +7,11 @@ mod health;
 mod logging;
 mod plan;
 mod remote;
+mod screen;
 mod start;
 mod summary;
 mod trust;
+mod watch;
 
 use std::error::Error;
 use std::fmt;

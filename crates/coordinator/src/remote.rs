@@ -1,17 +1,16 @@
 //! What is asked of a coordinator that serves.
 
-use std::io::IsTerminal;
-use std::time::Duration;
-
 use anyhow::Result;
-use canju_cluster::{Client, bytes_in_words, wire};
-use serde_json::{Value, json};
+use canju_cluster::{Client, job_json, state_name, status_json, wire};
+use serde_json::Value;
 
 use crate::arguments::{Cancel, Remote, Status, Submit};
 use crate::columns::columns;
 use crate::follow::follow;
 use crate::print;
-use crate::summary::{at_work, job_json, state_name, summary};
+use crate::screen::screen;
+use crate::summary::{at_work, summary};
+use crate::watch::watch;
 
 async fn connect(remote: &Remote) -> Result<Client> {
     let network = remote.trust.network()?;
@@ -46,35 +45,12 @@ pub(crate) async fn cancel(arguments: &Cancel) -> Result<()> {
 }
 
 pub(crate) async fn status(arguments: &Status) -> Result<()> {
-    let mut client = connect(&arguments.remote).await?;
-    loop {
-        let status = client.status().await?;
-        if arguments.watch && !arguments.remote.json && std::io::stdout().is_terminal() {
-            print("\x1b[2J\x1b[H")?;
-        }
-        show(&arguments.remote, || status_json(&status), || status_text(&status))?;
-        if !arguments.watch {
-            return Ok(());
-        }
-        tokio::time::sleep(Duration::from_secs(1)).await;
+    let remote = &arguments.remote;
+    if arguments.watch {
+        return watch(|| connect(remote), remote.json).await;
     }
-}
-
-fn status_text(status: &wire::StatusReply) -> String {
-    let rows: Vec<_> = status
-        .workers
-        .iter()
-        .map(|w| {
-            let bound = if w.memory == 0 { "no bound".to_owned() } else { bytes_in_words(w.memory) };
-            let tables = if w.tables.is_empty() { "idle".to_owned() } else { w.tables.join(" ") };
-            let used = format!("{} of {bound}", bytes_in_words(w.memory_used));
-            [w.name.clone(), w.address.clone(), w.threads.to_string(), format!("{:.1}", w.cpu_seconds), used, tables]
-        })
-        .collect();
-    let mut text = format!("store: {}\n\n", status.store);
-    text += &columns(["worker", "address", "threads", "cpu s", "memory", "at work on"], 2, &rows);
-    text.push('\n');
-    text + &job_lines(&status.jobs)
+    let status = connect(remote).await?.status().await?;
+    show(remote, || status_json(&status), || screen(&status))
 }
 
 fn job_lines(jobs: &[wire::Job]) -> String {
@@ -100,18 +76,4 @@ fn job_lines(jobs: &[wire::Job]) -> String {
         })
         .collect();
     columns(["job", "state", "endgames", "metrics", "tables", "seconds", "at work on"], 4, &rows)
-}
-
-fn status_json(status: &wire::StatusReply) -> Value {
-    let workers = status.workers.iter().map(|w| {
-        json!({
-            "name": w.name, "address": w.address, "threads": w.threads, "memory": w.memory,
-            "memory_used": w.memory_used, "tables": w.tables, "cpu_seconds": w.cpu_seconds,
-        })
-    });
-    json!({
-        "store": status.store,
-        "workers": workers.collect::<Vec<_>>(),
-        "jobs": status.jobs.iter().map(job_json).collect::<Vec<_>>(),
-    })
 }

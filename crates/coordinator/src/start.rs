@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use canju_cluster::{
-    Client, ClusterError, Coordinator, CoordinatorSettings, LeaseTiming, Network, Pool, Settings, Stores, Worker,
-    WorkerSettings, available_memory, parse_bytes, parse_memory, parse_metrics, parse_tables,
+    Client, ClusterError, Coordinator, CoordinatorSettings, Dashboard, HttpSettings, LeaseTiming, Network, Pool,
+    Settings, Stores, Worker, WorkerSettings, available_memory, parse_bytes, parse_memory, parse_metrics, parse_tables,
 };
 use canju_endgame::{INDEX_VERSION, Xiangqi};
 use canju_retro::{Game, Rules};
@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::arguments::Start;
+use crate::arguments::{Http, Start};
 use crate::follow::follow;
 use crate::print;
 use crate::summary::summary;
@@ -43,9 +43,18 @@ pub(crate) async fn start(arguments: Start) -> Result<()> {
     let settings = settings(&arguments, workers, network.clone())?;
     let coordinator = Coordinator::bind(Arc::clone(&game), &stores, settings).await?;
     let url = coordinator.url();
+    let dashboard = dashboard(&arguments, &coordinator).await?;
     let (stop, stopped) = watch::channel(());
     let mut tasks: JoinSet<Result<(), ClusterError>> = JoinSet::new();
     tasks.spawn(coordinator.run(dropped(stopped.clone())));
+    if let Some(dashboard) = dashboard {
+        tracing::info!(url = dashboard.url(), "page and metrics");
+        let stopped = stopped.clone();
+        tasks.spawn(async {
+            dashboard.run(dropped(stopped)).await;
+            Ok(())
+        });
+    }
     for number in 1..=workers {
         let settings = local_worker(number, workers, &url, network.clone(), arguments.threads, memory);
         let worker = Worker::bind(Arc::clone(&game), Arc::new(stores.clone()), settings).await?;
@@ -64,6 +73,27 @@ pub(crate) async fn start(arguments: Start) -> Result<()> {
     drop(stop);
     let _ = tokio::time::timeout(Duration::from_secs(3), async { while tasks.join_next().await.is_some() {} }).await;
     result
+}
+
+/// The HTTP port, where one is wanted.
+async fn dashboard(arguments: &Start, coordinator: &Coordinator) -> Result<Option<Dashboard>> {
+    let listen = match arguments.http {
+        Some(Http::At(address)) => address,
+        Some(Http::Off) => return Ok(None),
+        None if !arguments.build.is_empty() => return Ok(None),
+        None => ([127, 0, 0, 1], 7421).into(),
+    };
+    let settings = HttpSettings { listen, insecure_network: arguments.insecure_network };
+    match coordinator.dashboard(&settings).await {
+        Ok(dashboard) => Ok(Some(dashboard)),
+        // Nobody asked for this address; the cluster is worth more than its page.
+        Err(error) if arguments.http.is_none() => {
+            let cause = error.line();
+            tracing::warn!(cause, "no page: choose another address with --http, or give --http off");
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Builds, or waits for the signal to end.

@@ -1,7 +1,6 @@
 //! What a finished job did.
 
 use canju_cluster::{bytes_in_words, wire};
-use serde_json::{Value, json};
 
 use crate::columns::{columns, grouped};
 
@@ -56,18 +55,6 @@ pub(crate) fn summary(job: &wire::Job) -> String {
     text
 }
 
-/// What a job's state is called.
-pub(crate) fn state_name(job: &wire::Job) -> &'static str {
-    match job.state() {
-        wire::JobState::Unspecified => "unknown",
-        wire::JobState::Waiting => "waiting",
-        wire::JobState::Running => "running",
-        wire::JobState::Done => "done",
-        wire::JobState::Failed => "failed",
-        wire::JobState::Cancelled => "cancelled",
-    }
-}
-
 /// What a running table is at, in a few words.
 pub(crate) fn at_work(running: &wire::Running) -> String {
     let metric = if running.metric.is_empty() { String::new() } else { format!(" {}", running.metric) };
@@ -75,30 +62,4 @@ pub(crate) fn at_work(running: &wire::Running) -> String {
         "plies" => format!("{}{metric} ply {}", running.table, running.ply),
         stage => format!("{}{metric} {stage}", running.table),
     }
-}
-
-/// The job as JSON.
-pub(crate) fn job_json(job: &wire::Job) -> Value {
-    let running = job.running.iter().map(|r| {
-        json!({
-            "endgame": r.table, "metric": r.metric, "stage": r.stage, "ply": r.ply, "labels": r.labels,
-            "positions": r.positions, "workers": r.workers,
-        })
-    });
-    let built = job.built.iter().map(|b| {
-        json!({
-            "endgame": b.table, "metric": b.metric, "positions": b.positions,
-            "win": b.wins, "draw": b.draws, "loss": b.losses,
-            "longest_win": { "plies": b.longest_plies, "position": b.longest_position },
-            "plies": b.plies, "workers": b.workers, "bytes_sent": b.bytes_sent, "bytes_stored": b.bytes_stored,
-        })
-    });
-    json!({
-        "id": job.id, "state": state_name(job), "error": job.error, "tables": job.tables, "metrics": job.metrics,
-        "total": job.total, "done": job.done, "present": job.present,
-        "positions": job.positions, "positions_done": job.positions_done, "labels": job.labels,
-        "seconds": job.seconds, "cpu_seconds": job.cpu_seconds, "peak_memory": job.peak_memory,
-        "bytes_sent": job.bytes_sent, "bytes_stored": job.bytes_stored,
-        "running": running.collect::<Vec<_>>(), "built": built.collect::<Vec<_>>(),
-    })
 }

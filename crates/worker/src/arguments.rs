@@ -81,7 +81,10 @@ pub(crate) struct Start {
     /// What people call it [default: the host's name and the process's number]
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Allow --listen on addresses that other machines reach, without a token or certificates of clients
+    /// Where probes and Prometheus ask, as 127.0.0.1:7431 [default: nowhere]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<SocketAddr>,
+    /// Allow --listen and --http on addresses that other machines reach, without a token or certificates of clients
     #[arg(long)]
     pub(crate) insecure_network: bool,
     #[command(flatten)]

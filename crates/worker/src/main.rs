@@ -7,13 +7,14 @@ mod logging;
 mod trust;
 
 use std::io::Write;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use canju_cluster::{Stores, Worker, WorkerSettings, available_memory, parse_bytes, parse_memory};
+use canju_cluster::{HttpSettings, Stores, Worker, WorkerSettings, available_memory, parse_bytes, parse_memory};
 use canju_endgame::Xiangqi;
 use canju_shelf::CacheSettings;
 use canju_store::StoreOptions;
@@ -63,22 +64,30 @@ fn run(arguments: Arguments) -> Result<()> {
         check_scratch(scratch)?;
     }
     let stores = stores(&arguments)?;
+    let http = arguments.http;
     let settings = settings(arguments)?;
-    let result = runtime.block_on(start(stores, settings));
+    let result = runtime.block_on(start(stores, settings, http));
     // A part that is still on the threads must not hold up the end.
     runtime.shutdown_background();
     result
 }
 
-async fn start(stores: Stores, mut settings: WorkerSettings) -> Result<()> {
+async fn start(stores: Stores, mut settings: WorkerSettings, http: Option<SocketAddr>) -> Result<()> {
     let (once, twice) = stops()?;
     let mut once = Box::pin(once);
+    let insecure_network = settings.insecure_network;
     settings.advertise = tokio::select! {
         found = advertise::advertised(settings.advertise.take(), settings.listen, &settings.coordinators) => found?,
         () = &mut once => return Ok(()),
     };
     let worker = Worker::bind(Arc::new(Xiangqi::new()), Arc::new(stores), settings).await?;
     tracing::info!(address = worker.address(), "worker listens");
+    if let Some(listen) = http {
+        let probe = worker.probe(&HttpSettings { listen, insecure_network }).await?;
+        tracing::info!(url = probe.url(), "probes and metrics");
+        // It answers as long as the process lives.
+        tokio::spawn(probe.run(std::future::pending()));
+    }
     Ok(worker.run(once, twice).await?)
 }
 
