@@ -56,7 +56,8 @@ async fn a_token_is_asked_for_pages_and_not_for_probes() {
     assert_eq!(get(&port, "/", "authorization: Bearer open-sesame-and-more\r\n").await.0, 200);
     assert_eq!(get(&port, "/?token=open-sesame-and-more", "").await.0, 200);
     let (status, json) = get(&port, "/v1/status", "authorization: Bearer open-sesame-and-more\r\n").await;
-    assert!(status == 200 && json.contains("\"active\":true"), "{json}");
+    // It does not run, so that it is not active either.
+    assert!(status == 200 && json.contains("\"active\":false"), "{json}");
     for path in ["/healthz", "/metrics"] {
         assert_eq!(get(&port, path, "").await.0, 200, "{path}");
     }
@@ -114,14 +115,17 @@ async fn a_worker_is_ready_while_it_attends() {
     let coordinator = coordinator(store.path(), None).await;
     let settings = WorkerSettings {
         name: "w1".into(),
-        coordinator: coordinator.url(),
+        coordinators: vec![coordinator.url()],
         listen: ([127, 0, 0, 1], 0).into(),
         advertise: None,
         insecure_network: false,
         network: Network::default(),
         memory: 1 << 20,
+        scratch: None,
         threads: 1,
         retry: std::time::Duration::from_millis(20),
+        patience: std::time::Duration::from_secs(60),
+        drain: std::time::Duration::ZERO,
     };
     let worker = Worker::bind(Arc::new(Toy::default()), Arc::new(Folders), settings).await.unwrap();
     let probe = worker.probe(&at(([127, 0, 0, 1], 0).into())).await.unwrap();
@@ -135,7 +139,7 @@ async fn a_worker_is_ready_while_it_attends() {
     let serving = tokio::spawn(coordinator.run(async {
         let _ = stopped.await;
     }));
-    tokio::spawn(worker.run(std::future::pending()));
+    tokio::spawn(worker.run(std::future::pending(), std::future::pending()));
     let become_ready = async |wanted: u16| {
         for _ in 0..2000 {
             if get(&port, "/readyz", "").await.0 == wanted {
