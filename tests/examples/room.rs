@@ -38,7 +38,7 @@ fn main() {
     let room = (rest.len() > 1)
         .then(|| Room { bytes: rest[0].parse::<u64>().unwrap() << 20, scratch: Some(rest[1].clone().into()) });
     let parts: u32 = rest.get(2).map_or(1, |parts| parts.parse().unwrap());
-    let tables = Arc::new(TableSet::open(Arc::new(FolderSource::new(folder)), Rules::Plain));
+    let tables = Arc::new(TableSet::with_cache(Arc::new(FolderSource::new(folder)), Rules::Plain, 4 << 20));
     let shape = game.shape(&table).unwrap();
     let all = shape.slices.len() as u32;
     let deal: Vec<Vec<u32>> = (0..parts).map(|p| (p * all / parts..(p + 1) * all / parts).collect()).collect();

@@ -28,7 +28,9 @@ impl Case {
     fn new(name: &str, metric: Metric) -> Self {
         let (mut workshop, game) = (Workshop::new(), Xiangqi::new());
         let table = game.table(name).unwrap();
-        game.smaller(&table).unwrap().iter().for_each(|smaller| drop(workshop.solve(smaller, metric)));
+        for smaller in game.smaller(&table).unwrap() {
+            workshop.solve(&smaller, metric);
+        }
         let slices = game.shape(&table).unwrap().slices.len() as u32;
         Self { game, table, metric, smaller: workshop.solved(metric), slices }
     }

@@ -6,6 +6,9 @@ use crate::index::Index;
 use crate::moves::Moves;
 use crate::scratch::Scratch;
 
+/// Takes frontiers and their slices.
+pub(crate) type Sink<'s> = dyn FnMut(u32, &Frontier) + 's;
+
 /// What a ply reads in a slice.
 pub(crate) struct Reading<'a> {
     pub index: &'a Index,
@@ -15,7 +18,7 @@ pub(crate) struct Reading<'a> {
     /// The captures that take effect now.
     pub events: Option<&'a Frontier>,
     /// Gives what the last ply labelled for the other side here and in the slices that the side's moves lead to.
-    pub frontiers: &'a dyn Fn(&mut dyn FnMut(u32, &Frontier)),
+    pub frontiers: &'a dyn Fn(&mut Sink<'_>),
 }
 
 impl Reading<'_> {

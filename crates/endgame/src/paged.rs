@@ -12,7 +12,7 @@ use quick_cache::sync::Cache;
 
 use crate::budget::Budget;
 use crate::captures::Captures;
-use crate::label::Reading;
+use crate::label::{Reading, Sink};
 use crate::labels::{Arrival, Labels};
 use crate::legality::legal_slice;
 use crate::order::in_order;
@@ -58,10 +58,10 @@ impl Paged {
         let mut by_block = natural.clone();
         by_block.sort_by_key(|&at| territory.index.block_of(territory.slices[at] as usize));
         Ok(Self {
-            sets: Sets::new(words, folder, budget.sets)?,
+            sets: Sets::new(words, folder, budget.prepare.sets)?,
             slices,
             frontiers: Default::default(),
-            decoded: slab::cache(budget.frontiers, Bytes),
+            decoded: slab::cache(budget.plies.decoded, Bytes),
             budget,
             recalled: None,
             orders: [by_block, natural],
@@ -105,7 +105,7 @@ impl Paged {
             return Ok(None);
         }
         let failed = OnceCell::new();
-        let frontiers = |sink: &mut dyn FnMut(u32, &Frontier)| {
+        let frontiers = |sink: &mut Sink<'_>| {
             for &from in [slice].iter().chain(near) {
                 match self.frontier(territory, from, enemy) {
                     Ok(Some(frontier)) => sink(from, &frontier),
@@ -209,7 +209,7 @@ impl Labels for Paged {
         cache: &SlabCache,
     ) -> Result<(), GameError> {
         let owns = lend(owns);
-        in_order(self.budget.prepare_width, &self.orders[1], |at| {
+        in_order(self.budget.prepare.width, &self.orders[1], |at| {
             let mut own = owns[at].lock().unwrap_or_else(PoisonError::into_inner);
             let slice = territory.slices[at] as usize;
             let events = own.take_events();
@@ -219,7 +219,9 @@ impl Labels for Paged {
                 self.sets.put(self.open_number(slice, side), open)?;
             }
             Ok(())
-        })
+        })?;
+        self.sets.set_room(self.budget.plies.sets);
+        Ok(())
     }
 
     fn label(&mut self, territory: &Territory, owns: &mut [Own], ply: u16) -> Result<(), GameError> {
@@ -232,7 +234,7 @@ impl Labels for Paged {
             }
             self.passes += 1;
             let frontiers = Mutex::new(Frontiers::new());
-            in_order(self.budget.width, &order, |at| {
+            in_order(self.budget.plies.width, &order, |at| {
                 let mut own = owns[at].lock().unwrap_or_else(PoisonError::into_inner);
                 let slice = territory.slices[at];
                 if let Some(encoded) = self.label_slice(territory, &mut own, slice, ply, side)? {

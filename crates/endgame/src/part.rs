@@ -24,6 +24,8 @@ use crate::territory::Territory;
 
 /// Bytes of decoded slices of smaller tables that are kept for the next slice to use.
 const CACHE_BYTES: u64 = 192 << 20;
+/// The fewest where all else is in memory.
+const LEAST_CACHE_BYTES: u64 = 16 << 20;
 
 pub(crate) struct XiangqiPart {
     territory: Territory,
@@ -67,8 +69,9 @@ impl XiangqiPart {
         let threads = rayon::current_num_threads();
         let budget = Budget::new(room, &self.territory, threads);
         let price = self.territory.index.shape().price(&self.territory.slices, threads);
-        self.slabs = [budget.slabs.min(CACHE_BYTES), budget.held_slabs];
+        self.slabs[0] = (room.bytes / 8).clamp(LEAST_CACHE_BYTES, CACHE_BYTES);
         if let Some(folder) = room.scratch.as_deref().filter(|_| price.memory > room.bytes) {
+            self.slabs = [budget.prepare.decoded.min(CACHE_BYTES), budget.held];
             let logs = Arc::new(ScratchFile::new(folder)?);
             self.own.fill_with(|| Own::in_scratch(Arc::clone(&logs), budget.log));
             self.labels = Box::new(Paged::new(&self.territory, folder, budget)?);

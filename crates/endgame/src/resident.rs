@@ -7,7 +7,7 @@ use canju_retro::{Frontier, GameError, Side};
 use rayon::prelude::*;
 
 use crate::captures::Captures;
-use crate::label::Reading;
+use crate::label::{Reading, Sink};
 use crate::labels::{Arrival, Labels};
 use crate::legality::legal_slice;
 use crate::own::{Own, take_out};
@@ -122,8 +122,7 @@ fn reading(
     near: &[(u32, &Frontier)],
     work: impl FnOnce(&Reading<'_>) -> Frontier,
 ) -> Frontier {
-    let frontiers =
-        |sink: &mut dyn FnMut(u32, &Frontier)| near.iter().for_each(|&(from, frontier)| sink(from, frontier));
+    let frontiers = |sink: &mut Sink<'_>| near.iter().for_each(|&(from, frontier)| sink(from, frontier));
     work(&Reading { index: &territory.index, slice, side, events, frontiers: &frontiers })
 }
 

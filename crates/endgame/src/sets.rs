@@ -50,7 +50,7 @@ impl Sets {
     pub fn new(words: impl Iterator<Item = usize>, folder: &Path, room: u64) -> Result<Self, GameError> {
         let mut places = vec![0];
         for words in words {
-            places.push(places[places.len() - 1] + 16 * words as u64);
+            places.push(places[places.len() - 1] + pack::most_bytes(words));
         }
         Ok(Self {
             slots: (1..places.len()).map(|_| Mutex::default()).collect(),
@@ -60,6 +60,11 @@ impl Sets {
             room,
             hand: AtomicUsize::new(0),
         })
+    }
+
+    /// Changes how many bytes of sets may be in memory.
+    pub fn set_room(&mut self, room: u64) {
+        self.room = room;
     }
 
     fn slot(&self, number: usize) -> MutexGuard<'_, Slot> {
