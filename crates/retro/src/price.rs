@@ -21,9 +21,12 @@ const EVENTS: u64 = 30;
 const LAST_FRONTIERS: u64 = 12;
 /// What one thread takes for a slice in a ply, and before the first one, in sets of one kind and side.
 const STEP_SETS: u64 = 4;
-const PREPARE_SETS: u64 = 24;
-/// What is kept of smaller tables for the next slice, at most.
-const SLABS: u64 = 192 << 20;
+const PREPARE_SETS: u64 = 8;
+/// What one slice holds of smaller tables, in such sets.
+const HELD_SETS: u64 = 16;
+/// What is kept of them for the next slices, at most; and what there is of them, in 1/100 of the sets.
+const KEPT: u64 = 192 << 20;
+const SMALLER: u64 = 170;
 
 impl Shape {
     /// What a part that owns these slices (ascending) takes with so many threads.
@@ -45,10 +48,11 @@ impl Shape {
         let set = shapes().chain(copies).map(|s| sets(s.cells) / 4).max().unwrap_or(0);
         let near = shapes().map(|s| s.neighbours.len()).max().unwrap_or(0) as u64;
         let threads = threads.max(1) as u64;
-        let prepare = own + own * EVENTS / 100 + threads * PREPARE_SETS * set + own.min(SLABS);
+        let slabs = (own * SMALLER / 100).min(KEPT + threads * HELD_SETS * set);
+        let prepare = own + own * EVENTS / 100 + threads * PREPARE_SETS * set + slabs;
         let plies = own + copied + own * LOGS / 100 + threads * STEP_SETS * set;
         // Three quarters of a room are for the work before the first ply, half of it for sets in plies.
-        let widest = (PREPARE_SETS * 4 / 3).max(2 * (2 + near));
+        let widest = ((PREPARE_SETS + HELD_SETS) * 4 / 3).max(2 * (2 + near));
         Price {
             memory: prepare.max(plies),
             least: widest * set + (own + copied) * LAST_FRONTIERS / 100,
