@@ -51,7 +51,7 @@ impl Whole {
     }
 
     fn part(&self, slices: Vec<u32>) -> Box<dyn Part> {
-        let spec = PartSpec { table: self.table.clone(), metric: self.metric, rules: Rules::Plain, slices };
+        let spec = PartSpec { table: self.table.clone(), metric: self.metric, rules: Rules::Plain, slices, room: None };
         let mut part = self.game.part(&spec, Arc::clone(&self.smaller) as _).unwrap();
         part.prepare().unwrap();
         part

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use canju_endgame::Xiangqi;
 use canju_retro::{
-    Game, GameError, MemoryTables, Metric, Part, PartSpec, Rules, Side, SliceCodes, Statistics, StepCounts, TableName,
-    solve,
+    Game, GameError, MemoryTables, Metric, Part, PartSpec, Room, Rules, Side, SliceCodes, Statistics, StepCounts,
+    TableName, solve,
 };
 use canju_tests::Workshop;
 use toy::Toy;
@@ -42,6 +42,7 @@ struct Case<'a> {
     metric: Metric,
     smaller: Arc<MemoryTables>,
     slices: u32,
+    room: Option<Room>,
 }
 
 /// Everything that a part gives in the end.
@@ -64,8 +65,8 @@ impl Case<'_> {
     }
 
     fn part(&self, slices: &[u32]) -> Box<dyn Part> {
-        let spec =
-            PartSpec { table: self.table.clone(), metric: self.metric, rules: Rules::Plain, slices: slices.to_vec() };
+        let (table, room) = (self.table.clone(), self.room.clone());
+        let spec = PartSpec { table, metric: self.metric, rules: Rules::Plain, slices: slices.to_vec(), room };
         let mut part = self.game.part(&spec, Arc::clone(&self.smaller) as _).unwrap();
         part.prepare().unwrap();
         part
@@ -239,38 +240,47 @@ impl Troubled<'_> {
 }
 
 /// Cases of an endgame with its smaller ones solved.
-fn xiangqi(name: &str, metric: Metric, parts: &[usize]) {
+fn xiangqi(name: &str, metric: Metric, parts: &[usize], room: Option<Room>) {
     let (mut workshop, game) = (Workshop::new(), Xiangqi::new());
     let table = game.table(name).unwrap();
     for smaller in game.smaller(&table).unwrap() {
         workshop.solve(&smaller, metric);
     }
     let slices = game.shape(&table).unwrap().slices.len() as u32;
-    let case = Case { game: &game, table, metric, smaller: workshop.solved(metric), slices };
+    let case = Case { game: &game, table, metric, smaller: workshop.solved(metric), slices, room };
     parts.iter().for_each(|&parts| case.lose_at_every_ply(parts, 7 * parts as u64));
 }
 
 #[test]
 fn one_side_armed() {
-    xiangqi("KRKA", Metric::Dtm, &[2, 3]);
-    xiangqi("KNKB", Metric::Dtc, &[4]);
+    xiangqi("KRKA", Metric::Dtm, &[2, 3], None);
+    xiangqi("KNKB", Metric::Dtc, &[4], None);
 }
 
 #[test]
 fn both_sides_armed() {
     // Captures that win or lose many plies later stay pending.
-    xiangqi("KRKN", Metric::Dtm, &[3]);
-    xiangqi("KPKP", Metric::Dtm, &[2]);
-    xiangqi("KCKN", Metric::Dtc, &[4]);
+    xiangqi("KRKN", Metric::Dtm, &[3], None);
+    xiangqi("KPKP", Metric::Dtm, &[2], None);
+    xiangqi("KCKN", Metric::Dtc, &[4], None);
+}
+
+#[test]
+fn with_little_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let room = |bytes| Some(Room { bytes, scratch: Some(folder.path().to_owned()) });
+    xiangqi("KRKA", Metric::Dtm, &[3], room(0));
+    xiangqi("KCKN", Metric::Dtc, &[2], room(100 << 10));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]
 #[ignore = "slow: run by .ci/run"]
 fn larger_endgames() {
     for metric in [Metric::Dtm, Metric::Dtc] {
-        xiangqi("KPKAB", metric, &[2, 3, 4]);
-        xiangqi("KRKPA", metric, &[3]);
-        xiangqi("KRKN", metric, &[2, 4]);
+        xiangqi("KPKAB", metric, &[2, 3, 4], None);
+        xiangqi("KRKPA", metric, &[3], None);
+        xiangqi("KRKN", metric, &[2, 4], None);
     }
 }
 
@@ -294,7 +304,7 @@ fn the_toy_keeps_the_contract_too() {
     for (name, metric, parts) in [("T3", Metric::Dtm, 2), ("T4", Metric::Dtc, 3), ("T5", Metric::Dtm, 4)] {
         let (game, table, smaller) = toy(name, metric);
         let slices = game.shape(&table).unwrap().slices.len() as u32;
-        let case = Case { game: &game, table, metric, smaller, slices };
+        let case = Case { game: &game, table, metric, smaller, slices, room: None };
         (0..4).for_each(|seed| case.lose_at_every_ply(parts, seed));
     }
 }
@@ -303,7 +313,7 @@ fn the_toy_keeps_the_contract_too() {
 fn a_ply_of_the_log_is_not_computed_again() {
     let (game, table, smaller) = toy("T4", Metric::Dtm);
     let slices = game.shape(&table).unwrap().slices.len() as u32;
-    let case = Case { game: &game, table, metric: Metric::Dtm, smaller, slices };
+    let case = Case { game: &game, table, metric: Metric::Dtm, smaller, slices, room: None };
     let run = case.run(&[(0..slices).collect()]);
     let saved = run.parts[0].save(0..4).unwrap();
     game.computed.lock().unwrap().clear();
@@ -323,7 +333,7 @@ fn calls_out_of_turn_are_refused() {
     let (mut workshop, game) = (Workshop::new(), Xiangqi::new());
     let table = game.table("KRK").unwrap();
     workshop.solve(&game.table("KK").unwrap(), Metric::Dtm);
-    let spec = PartSpec { table, metric: Metric::Dtm, rules: Rules::Plain, slices: vec![0, 1] };
+    let spec = PartSpec { table, metric: Metric::Dtm, rules: Rules::Plain, slices: vec![0, 1], room: None };
     let mut part = game.part(&spec, workshop.solved(Metric::Dtm) as _).unwrap();
     let nothing = part.save(0..9).unwrap();
     assert!(out_of_turn(part.rewind()) && out_of_turn(part.load(&nothing)));
@@ -343,7 +353,7 @@ fn damaged_logs_never_panic() {
     let (table, metric) = (game.table("KPK").unwrap(), Metric::Dtm);
     workshop.solve(&game.table("KK").unwrap(), metric);
     let slices = game.shape(&table).unwrap().slices.len() as u32;
-    let case = Case { game: &game, table, metric, smaller: workshop.solved(metric), slices };
+    let case = Case { game: &game, table, metric, smaller: workshop.solved(metric), slices, room: None };
     let run = case.run(&[vec![0], (1..slices).collect()]);
     let saved = run.parts[0].save(0..5).unwrap();
     assert!((100..4000).contains(&saved.len()), "{} bytes", saved.len());

@@ -146,8 +146,8 @@ impl Layout {
             }
         }
         let Assignment { task, rules, .. } = assignment;
-        // A bound on the part's memory goes in here when parts can keep one.
-        let spec = PartSpec { table: task.table.clone(), metric: task.metric, rules: *rules, slices };
+        // A bound on the memory of the part goes in here.
+        let spec = PartSpec { table: task.table.clone(), metric: task.metric, rules: *rules, slices, room: None };
         Ok(Self { shape, runs: mine.runs.clone(), spec, peers })
     }
 }

@@ -80,14 +80,20 @@ impl Captures {
         Ok(Self { descents })
     }
 
-    /// Works out a slice.
-    pub fn slice(&self, index: &Index, slice: usize, cache: &SlabCache) -> Result<SliceCaptures, GameError> {
+    /// Works out a slice. `events` is an empty log for its events.
+    pub fn slice(
+        &self,
+        index: &Index,
+        slice: usize,
+        cache: &SlabCache,
+        events: FrontierLog,
+    ) -> Result<SliceCaptures, GameError> {
         let place = index.place(slice);
         let words = index.words(slice);
         let mut out = SliceCaptures {
             open: [Vec::with_capacity(words), Vec::with_capacity(words)],
             legal: [Vec::with_capacity(words), Vec::with_capacity(words)],
-            events: FrontierLog::default(),
+            events,
         };
         let mut by_ply: BTreeMap<(u16, Side, bool), Frontier> = BTreeMap::new();
         let mut work = WordWork {
@@ -99,6 +105,7 @@ impl Captures {
         let mut effects = WordEffects::default();
         let mut number = 0;
         for second in place.second.clone() {
+            work.slabs.make_room();
             let takes = [
                 work.fort_takes(place.first, second, Side::First)?,
                 work.fort_takes(place.first, second, Side::Second)?,
@@ -144,7 +151,7 @@ impl Captures {
         for ((ply, side, win), frontier) in by_ply {
             let distance = Distance::plies(ply);
             let outcome = if win { Outcome::Win(distance) } else { Outcome::Loss(distance) };
-            out.events.append(side, Code::from(outcome), &frontier);
+            out.events.append(side, Code::from(outcome), &frontier)?;
         }
         out.events.shrink();
         Ok(out)

@@ -3,7 +3,7 @@
 use canju_retro::{Cell, Code, Distance, GameError, LogEntry, Longest, Outcome, Side, Statistics};
 
 use crate::index::Index;
-use crate::own::{Own, misfit};
+use crate::own::Own;
 
 /// Adds the counts of a slice, symmetric positions counted apart.
 pub(crate) fn census(index: &Index, slice: u32, own: &Own, statistics: &mut Statistics) -> Result<(), GameError> {
@@ -34,7 +34,7 @@ pub(crate) fn census(index: &Index, slice: u32, own: &Own, statistics: &mut Stat
         }
         let longest = |found: Option<(&LogEntry, Distance)>| {
             let Some((entry, distance)) = found else { return Ok(None) };
-            let frontier = own.log.frontier(entry, words).map_err(misfit)?;
+            let frontier = own.log.frontier(entry, words)?;
             Ok(frontier.iter().next().map(|(word, cells)| {
                 let place = index.row_bits(cells).trailing_zeros();
                 let index = word * index.row() as u32 + place;

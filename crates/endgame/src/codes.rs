@@ -3,7 +3,6 @@
 use canju_retro::{Code, FrontierLog, GameError, Metric, Outcome, Side, SliceCodes};
 
 use crate::index::Index;
-use crate::own::misfit;
 
 /// The cells of a slice for one side to move. `unwon` are its legal cells that are not won.
 ///
@@ -32,7 +31,7 @@ pub(crate) fn finished_cells(
     debug_assert!(entries.iter().all(|e| e.code.outcome() != Outcome::Draw));
     let frontiers = |sink: &mut dyn FnMut(usize, u32, u128)| {
         for (entry, &number) in entries.iter().zip(&numbers) {
-            let frontier = log.frontier(entry, unwon.len() as u32).map_err(misfit)?;
+            let frontier = log.frontier(entry, unwon.len() as u32)?;
             frontier.iter().for_each(|(word, cells)| sink(number, word, cells));
         }
         Ok(())

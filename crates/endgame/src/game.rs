@@ -56,7 +56,7 @@ impl Game for Xiangqi {
 
     fn part(&self, spec: &PartSpec, tables: Arc<dyn Tables>) -> Result<Box<dyn Part>, GameError> {
         let index = Arc::new(self.index(&spec.table)?);
-        Ok(Box::new(XiangqiPart::new(index, spec.metric, spec.slices.clone(), tables)?))
+        Ok(Box::new(XiangqiPart::new(index, spec, tables)?))
     }
 
     fn show(&self, table: &TableName, cell: Cell) -> Result<String, GameError> {

@@ -102,6 +102,11 @@ impl Index {
         Place { first, second: start..(start + self.block).min(self.forts[1].len()) }
     }
 
+    /// Which block of black placements a slice has.
+    pub(crate) fn block_of(&self, slice: usize) -> usize {
+        slice % self.blocks
+    }
+
     pub(crate) fn words(&self, slice: usize) -> usize {
         self.place(slice).second.len() * self.attackers.len()
     }

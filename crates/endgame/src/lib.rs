@@ -23,6 +23,7 @@
 //! ```
 
 mod attackers;
+mod budget;
 mod captures;
 mod census;
 mod codes;
@@ -32,14 +33,21 @@ mod game;
 mod geometry;
 mod index;
 mod label;
+mod labels;
 mod legality;
 mod message;
 mod moves;
+mod order;
 mod own;
+mod pack;
+mod paged;
 mod part;
+mod resident;
 mod saved;
 mod scratch;
+mod sets;
 mod slab;
+mod territory;
 mod word;
 
 pub use game::Xiangqi;

@@ -2,6 +2,7 @@
 
 use canju_retro::{Frontier, GameError, Side};
 
+use crate::labels::Arrival;
 use crate::own::misfit;
 
 pub(crate) struct Writer {
@@ -27,25 +28,32 @@ impl Writer {
 }
 
 /// What a message holds.
-pub(crate) struct Message {
+pub(crate) struct Message<'a> {
     /// The ply after the one that it is of.
     pub next: u16,
-    /// Slices, sides to move and frontiers.
-    pub frontiers: Vec<(u32, Side, Frontier)>,
+    pub arrivals: Vec<Arrival<'a>>,
 }
 
-/// Takes a message apart. `words` gives the length of a slice that exists.
-pub(crate) fn read(bytes: &[u8], words: impl Fn(u32) -> Option<u32>) -> Result<Message, GameError> {
+/// Takes a message apart. `words` gives the length of a slice that exists; `keep` says whether to keep what is decoded.
+pub(crate) fn read(bytes: &[u8], words: impl Fn(u32) -> Option<u32>, keep: bool) -> Result<Message<'_>, GameError> {
     let short = || GameError::Frontier("it ends too early".into());
     let (next, mut rest) = bytes.split_first_chunk().ok_or_else(short)?;
-    let mut frontiers = Vec::new();
+    let next = u16::from_le_bytes(*next);
+    let mut arrivals = Vec::new();
     while !rest.is_empty() {
         let (key, tail) = rest.split_first_chunk().ok_or_else(short)?;
         rest = tail;
         let key = u32::from_le_bytes(*key);
         let words = words(key >> 1).ok_or_else(|| GameError::Frontier(format!("there is no slice {}", key >> 1)))?;
         let frontier = Frontier::decode(&mut rest, words).map_err(misfit)?;
-        frontiers.push((key >> 1, Side::BOTH[(key & 1) as usize], frontier));
+        arrivals.push(Arrival {
+            slice: key >> 1,
+            side: Side::BOTH[(key & 1) as usize],
+            frontier: keep.then_some(frontier),
+            encoded: &tail[..tail.len() - rest.len()],
+            // Odd plies win.
+            wins: next.is_multiple_of(2),
+        });
     }
-    Ok(Message { next: u16::from_le_bytes(*next), frontiers })
+    Ok(Message { next, arrivals })
 }

@@ -1,14 +1,14 @@
 //! What a part remembers of one slice that it owns.
 
-use canju_retro::{Code, Distance, Frontier, FrontierLog, GameError, Outcome, Side};
+use std::sync::Arc;
+
+use canju_retro::{Code, Distance, Frontier, FrontierLog, GameError, Outcome, ScratchFile, Side};
 
 use crate::captures::SliceCaptures;
 
-/// Events and log of an owned slice, and the cells that may still be lost.
+/// Events and log of an owned slice.
 #[derive(Default)]
 pub(crate) struct Own {
-    /// For each side to move, legal cells that may still be lost: no capture holds them, and they are not lost yet.
-    pub open: [Vec<u128>; 2],
     /// Captures that take effect at a later ply, in order; those before `event` are done.
     events: FrontierLog,
     event: usize,
@@ -23,13 +23,23 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// Takes over what the captures come to; gives back the legal cells, by side to move.
-    pub fn prepare(&mut self, captured: SliceCaptures) -> [Vec<u128>; 2] {
+    /// With logs that go to a file, each when it holds so many bytes.
+    pub fn in_scratch(file: Arc<ScratchFile>, keep: usize) -> Self {
+        let log = || FrontierLog::in_scratch(Arc::clone(&file), keep);
+        Self { events: log(), log: log(), ..Self::default() }
+    }
+
+    /// The log that the captures are to be written to.
+    pub fn take_events(&mut self) -> FrontierLog {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Takes over what the captures come to; gives back the legal cells and those that may be lost.
+    pub fn prepare(&mut self, captured: SliceCaptures) -> [[Vec<u128>; 2]; 2] {
         let cells = |set: &Vec<u128>| set.iter().map(|w| u64::from(w.count_ones())).sum();
         self.legal = captured.legal.each_ref().map(cells);
-        self.open = captured.open;
         self.events = captured.events;
-        captured.legal
+        [captured.legal, captured.open]
     }
 
     /// The captures of a side that take effect at this ply, which is not done yet.
@@ -37,7 +47,7 @@ impl Own {
         let due = self.events.entries()[self.event..].iter().take_while(|e| plies(e.code) <= ply);
         match due.into_iter().find(|e| e.side == side) {
             None => Ok(None),
-            Some(entry) => self.events.frontier(entry, words as u32).map(Some).map_err(misfit),
+            Some(entry) => self.events.frontier(entry, words as u32).map(Some),
         }
     }
 
@@ -68,22 +78,27 @@ impl Own {
     pub fn logged(&self, ply: u16, side: Side, words: usize) -> Result<Frontier, GameError> {
         match self.entry(ply, side) {
             None => Ok(Frontier::new()),
-            Some(entry) => self.log.frontier(&self.log.entries()[entry], words as u32).map_err(misfit),
+            Some(entry) => self.log.frontier(&self.log.entries()[entry], words as u32),
         }
     }
 
-    /// Writes down what a side's ply labelled, unless it comes from the log.
-    pub fn record(&mut self, ply: u16, side: Side, frontier: &Frontier) {
-        if ply >= self.plies && !frontier.is_empty() {
-            self.log.append(side, code(ply), frontier);
+    /// Writes down what a side's ply labelled.
+    pub fn record(&mut self, ply: u16, side: Side, frontier: &Frontier) -> Result<(), GameError> {
+        if !frontier.is_empty() {
             self.counts.push(frontier.cells());
         }
+        self.log.append(side, code(ply), frontier)
+    }
+
+    /// The same by the frontier's bytes and number of cells.
+    pub fn record_encoded(&mut self, ply: u16, side: Side, cells: u64, encoded: &[u8]) -> Result<(), GameError> {
+        self.counts.push(cells);
+        self.log.append_encoded(side, code(ply), encoded)
     }
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        let open: usize = self.open.iter().map(|set| set.capacity() * 16).sum();
-        self.events.memory() + self.log.memory() + self.counts.capacity() * 8 + open
+        self.events.memory() + self.log.memory() + self.counts.capacity() * 8
     }
 }
 

@@ -1,39 +1,40 @@
 //! The slices of one endgame that one worker holds: sets, plies and logs.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use canju_retro::{Frontier, GameError, Metric, Part, Side, SliceCodes, Statistics, StepCounts, Tables};
+use canju_retro::{
+    GameError, Metric, Part, PartSpec, Room, ScratchFile, Side, SliceCodes, Statistics, StepCounts, Tables,
+};
 use rayon::prelude::*;
 
+use crate::budget::Budget;
 use crate::captures::Captures;
 use crate::census::census;
 use crate::codes::finished_cells;
 use crate::index::Index;
-use crate::legality::legal_slice;
+use crate::labels::Labels;
 use crate::message;
 use crate::own::Own;
+use crate::paged::Paged;
+use crate::resident::Resident;
 use crate::saved;
 use crate::slab::SlabCache;
+use crate::territory::Territory;
 
-/// Decoded slices of smaller tables that are kept for the next slice to use.
+/// Bytes of decoded slices of smaller tables that are kept for the next slice to use.
 const CACHE_BYTES: u64 = 192 << 20;
+/// The fewest where all else is in memory.
+const LEAST_CACHE_BYTES: u64 = 16 << 20;
 
 pub(crate) struct XiangqiPart {
-    pub(crate) index: Arc<Index>,
+    territory: Territory,
     metric: Metric,
     tables: Arc<dyn Tables>,
-    /// Owned slices, ascending.
-    pub(crate) slices: Vec<u32>,
-    /// The slices whose frontiers with a side to move a slice reads, by side; those of all slices.
-    pub(crate) readers: [HashMap<u32, Vec<u32>>; 2],
-    pub(crate) own: Vec<Own>,
-    /// For each side to move, legal cells that are not won (by slice): of owned slices, and copies of neighbours
-    /// that others own, made when the first of their frontiers arrives.
-    pub(crate) unwon: [Vec<Option<Vec<u128>>>; 2],
-    /// What the last ply labelled: of owned slices, and of neighbours.
-    pub(crate) frontiers: [HashMap<u32, Frontier>; 2],
+    own: Vec<Own>,
+    labels: Box<dyn Labels>,
+    /// Bytes of decoded slices of smaller tables: kept, and held by one slice.
+    slabs: [u64; 2],
     /// The ply to run next; `None` before the captures are prepared.
     next: Option<u16>,
     /// Plies whose labels are in the sets; more than `next` after the part was rewound. The frontiers are those of
@@ -42,57 +43,39 @@ pub(crate) struct XiangqiPart {
 }
 
 impl XiangqiPart {
-    pub fn new(
-        index: Arc<Index>,
-        metric: Metric,
-        slices: Vec<u32>,
-        tables: Arc<dyn Tables>,
-    ) -> Result<Self, GameError> {
-        let all = index.slices();
-        if metric == Metric::Wdl {
+    pub fn new(index: Arc<Index>, spec: &PartSpec, tables: Arc<dyn Tables>) -> Result<Self, GameError> {
+        if spec.metric == Metric::Wdl {
             return Err(GameError::OutOfTurn("wins, draws and losses alone are not solved for".into()));
         }
-        if slices.last().is_some_and(|&s| s as usize >= all) || !slices.is_sorted_by(|a, b| a < b) {
-            return Err(GameError::OutOfTurn("slices that the table does not have, or not in order".into()));
-        }
-        let mut readers = [HashMap::new(), HashMap::new()];
-        for &slice in &slices {
-            for side in Side::BOTH {
-                readers[side.index()].insert(slice, index.readers(slice as usize, side));
-            }
-        }
-        Ok(Self {
-            own: slices.iter().map(|_| Own::default()).collect(),
-            unwon: [vec![None; all], vec![None; all]],
-            frontiers: Default::default(),
-            index,
-            metric,
+        let territory = Territory::new(index, spec.slices.clone())?;
+        let mut part = Self {
+            own: spec.slices.iter().map(|_| Own::default()).collect(),
+            labels: Box::new(Resident::new(territory.index.slices())),
+            territory,
+            metric: spec.metric,
             tables,
-            slices,
-            readers,
+            slabs: [CACHE_BYTES, u64::MAX],
             next: None,
             applied: 0,
-        })
+        };
+        if let Some(room) = &spec.room {
+            part.fit(room)?;
+        }
+        Ok(part)
     }
 
-    fn position(&self, slice: u32) -> Result<usize, GameError> {
-        self.slices.binary_search(&slice).map_err(|_| GameError::OutOfTurn(format!("slice {slice} is not owned here")))
-    }
-
-    /// Labels a ply that is not in the sets yet, and writes it down.
-    fn label(&mut self, ply: u16) -> Result<(), GameError> {
-        let mut found: [HashMap<u32, Frontier>; 2] = Default::default();
-        for side in Side::BOTH {
-            let frontiers = if ply % 2 == 1 { self.label_wins(ply, side) } else { self.label_losses(ply, side) }?;
-            self.own.par_iter_mut().zip(&frontiers).for_each(|(own, frontier)| own.record(ply, side, frontier));
-            let full = self.slices.iter().copied().zip(frontiers).filter(|(_, f)| !f.is_empty());
-            found[side.index()] = full.collect();
+    /// Makes do with so much room.
+    fn fit(&mut self, room: &Room) -> Result<(), GameError> {
+        let threads = rayon::current_num_threads();
+        let budget = Budget::new(room, &self.territory, threads);
+        let price = self.territory.index.shape().price(&self.territory.slices, threads);
+        self.slabs[0] = (room.bytes / 8).clamp(LEAST_CACHE_BYTES, CACHE_BYTES);
+        if let Some(folder) = room.scratch.as_deref().filter(|_| price.memory > room.bytes) {
+            self.slabs = [budget.prepare.decoded.min(CACHE_BYTES), budget.held];
+            let logs = Arc::new(ScratchFile::new(folder)?);
+            self.own.fill_with(|| Own::in_scratch(Arc::clone(&logs), budget.log));
+            self.labels = Box::new(Paged::new(&self.territory, folder, budget)?);
         }
-        for own in &mut self.own {
-            own.pass_events(ply);
-            own.plies = own.plies.max(ply + 1);
-        }
-        self.frontiers = found;
         Ok(())
     }
 }
@@ -102,19 +85,9 @@ impl Part for XiangqiPart {
         if self.next.is_some() {
             return Err(GameError::OutOfTurn("the part is prepared already".into()));
         }
-        let captures = Captures::new(&self.index)?;
-        let cache = SlabCache::new(self.tables.clone(), self.metric, CACHE_BYTES);
-        let index = &self.index;
-        let slices: Vec<_> = self
-            .slices
-            .par_iter()
-            .map(|&slice| captures.slice(index, slice as usize, &cache))
-            .collect::<Result<_, _>>()?;
-        for ((&slice, own), captured) in self.slices.iter().zip(&mut self.own).zip(slices) {
-            for (side, legal) in own.prepare(captured).into_iter().enumerate() {
-                self.unwon[side][slice as usize] = Some(legal);
-            }
-        }
+        let captures = Captures::new(&self.territory.index)?;
+        let cache = SlabCache::new(self.tables.clone(), self.metric, self.slabs[0], self.slabs[1]);
+        self.labels.prepare(&self.territory, &mut self.own, &captures, &cache)?;
         self.next = Some(0);
         Ok(())
     }
@@ -127,8 +100,14 @@ impl Part for XiangqiPart {
             return Err(GameError::OutOfTurn(format!("more than {ply} plies")));
         };
         if ply >= self.applied {
-            self.label(ply)?;
+            self.labels.label(&self.territory, &mut self.own, ply)?;
+            for own in &mut self.own {
+                own.pass_events(ply);
+                own.plies = own.plies.max(next);
+            }
             self.applied = next;
+        } else {
+            self.labels.recall(&self.territory, &self.own, ply)?;
         }
         self.next = Some(next);
         let mut counts = StepCounts::default();
@@ -145,11 +124,11 @@ impl Part for XiangqiPart {
         let next = self.next.unwrap_or_default();
         let mut out = message::Writer::new(next);
         let Some(ply) = next.checked_sub(1) else { return out.finish() };
-        for (slice, own) in self.slices.iter().zip(&self.own) {
+        for (&slice, own) in self.territory.slices.iter().zip(&self.own) {
             for side in Side::BOTH {
-                let read = self.readers[side.index()][slice].iter().any(|r| readers.binary_search(r).is_ok());
-                if let Some(entry) = own.entry(ply, side).filter(|_| read) {
-                    out.add(*slice, side, own.log.encoded(entry));
+                let read = self.territory.readers(slice, side).iter().any(|r| readers.binary_search(r).is_ok());
+                if let Some(encoded) = self.labels.outgoing(slice, own, ply, side).filter(|_| read) {
+                    out.add(slice, side, encoded);
                 }
             }
         }
@@ -160,29 +139,20 @@ impl Part for XiangqiPart {
         if bytes.is_empty() {
             return Ok(());
         }
-        let index = self.index.clone();
+        let index = &self.territory.index;
         let words = |slice: u32| ((slice as usize) < index.slices()).then(|| index.words(slice as usize) as u32);
-        let message::Message { next, frontiers } = message::read(bytes, words)?;
+        let message::Message { next, arrivals } = message::read(bytes, words, self.labels.keeps_frontiers())?;
         if next == 0 || Some(next) != self.next {
             return Err(GameError::Frontier(format!("it is of ply {}, not of the last one", next.wrapping_sub(1))));
         }
-        if let Some((slice, ..)) = frontiers.iter().find(|(slice, ..)| self.slices.binary_search(slice).is_ok()) {
-            return Err(GameError::Frontier(format!("slice {slice} is owned here")));
+        if let Some(arrival) = arrivals.iter().find(|a| self.territory.position(a.slice).is_some()) {
+            return Err(GameError::Frontier(format!("slice {} is owned here", arrival.slice)));
         }
         if next < self.applied {
             // The ply has been followed by another one: what it says is in the sets.
             return Ok(());
         }
-        for (slice, side, frontier) in frontiers {
-            // Odd plies won: the copy of the neighbour's set loses what it won.
-            if next % 2 == 0 {
-                let set = &mut self.unwon[side.index()][slice as usize];
-                let set = set.get_or_insert_with(|| legal_slice(&index, slice as usize, side));
-                frontier.iter().for_each(|(word, cells)| set[word as usize] &= !cells);
-            }
-            self.frontiers[side.index()].insert(slice, frontier);
-        }
-        Ok(())
+        arrivals.into_iter().try_for_each(|arrival| self.labels.import(&self.territory, arrival))
     }
 
     fn rewind(&mut self) -> Result<(), GameError> {
@@ -199,8 +169,9 @@ impl Part for XiangqiPart {
 
     fn save(&self, plies: Range<u16>) -> Result<Vec<u8>, GameError> {
         let end = plies.end.min(self.known());
-        let mut out = saved::Writer::new(plies.start.min(end)..end, self.slices.len());
-        self.slices.iter().zip(&self.own).for_each(|(&slice, own)| out.add(slice, own));
+        let slices = &self.territory.slices;
+        let mut out = saved::Writer::new(plies.start.min(end)..end, slices.len());
+        slices.iter().zip(&self.own).try_for_each(|(&slice, own)| out.add(slice, own))?;
         Ok(out.finish())
     }
 
@@ -208,11 +179,11 @@ impl Part for XiangqiPart {
         if self.next != Some(0) || self.applied > 0 {
             return Err(GameError::OutOfTurn("a log can be loaded only between prepare and the first step".into()));
         }
-        let index = &*self.index;
-        let saved::Saved { plies, slices } = saved::read(saved, index.slices())?;
-        self.slices.par_iter().zip(&mut self.own).try_for_each(|(slice, own)| {
+        let territory = &self.territory;
+        let saved::Saved { plies, slices } = saved::read(saved, territory.index.slices())?;
+        territory.slices.par_iter().zip(&mut self.own).try_for_each(|(slice, own)| {
             match slices.binary_search_by_key(slice, |&(s, _)| s) {
-                Ok(at) => own.load(&plies, slices[at].1, index.words(*slice as usize)),
+                Ok(at) => own.load(&plies, slices[at].1, territory.words(*slice)),
                 Err(_) => Ok(()),
             }
         })
@@ -222,24 +193,26 @@ impl Part for XiangqiPart {
         if metric != self.metric && metric != Metric::Wdl {
             return Err(GameError::OutOfTurn(format!("the part was solved for {}, not {metric}", self.metric)));
         }
-        let own = &self.own[self.position(slice)?];
-        let Some(unwon) = &self.unwon[side.index()][slice as usize] else {
+        let Some(at) = self.territory.position(slice) else {
+            return Err(GameError::OutOfTurn(format!("slice {slice} is not owned here")));
+        };
+        let Some(unwon) = self.labels.unwon(slice, side)? else {
             return Err(GameError::OutOfTurn("the part is not prepared".into()));
         };
-        finished_cells(&self.index, unwon, &own.log, side, metric)
+        finished_cells(&self.territory.index, &unwon, &self.own[at].log, side, metric)
     }
 
     fn statistics(&self) -> Result<Statistics, GameError> {
         let mut statistics = Statistics::default();
-        for (&slice, own) in self.slices.iter().zip(&self.own) {
-            census(&self.index, slice, own, &mut statistics)?;
+        for (&slice, own) in self.territory.slices.iter().zip(&self.own) {
+            census(&self.territory.index, slice, own, &mut statistics)?;
         }
         Ok(statistics)
     }
 
     fn memory(&self) -> u64 {
-        let sets = self.unwon.iter().flatten().flatten().map(|set| set.capacity() * 16).sum::<usize>();
-        let frontiers = self.frontiers.iter().flat_map(HashMap::values).map(Frontier::memory).sum::<usize>();
-        (sets + frontiers + self.own.iter().map(Own::memory).sum::<usize>()) as u64
+        // A dense set for each thread stays for the next ply.
+        let dense = rayon::current_num_threads() * self.territory.most_words() * 16;
+        self.labels.memory() + (dense + self.own.iter().map(Own::memory).sum::<usize>()) as u64
     }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use canju_retro::{Frontier, GameError, Side};
 
-use crate::own::{Own, code, misfit, plies};
+use crate::own::{Own, misfit, plies};
 
 /// The mark of such a message, and its version.
 const MARK: [u8; 4] = *b"CJL\x01";
@@ -28,7 +28,7 @@ impl Writer {
     }
 
     /// Adds a slice: those must come in ascending order, as many as were announced.
-    pub fn add(&mut self, slice: u32, own: &Own) {
+    pub fn add(&mut self, slice: u32, own: &Own) -> Result<(), GameError> {
         self.bytes.extend_from_slice(&slice.to_le_bytes());
         let length = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 8]);
@@ -42,10 +42,11 @@ impl Writer {
             }
             self.bytes.extend_from_slice(&ply.to_le_bytes());
             self.bytes.push(entry.side.index() as u8);
-            self.bytes.extend_from_slice(own.log.encoded(number));
+            self.bytes.extend_from_slice(&own.log.encoded(number)?);
         }
         let written = (self.bytes.len() - start) as u64;
         self.bytes[length..start].copy_from_slice(&written.to_le_bytes());
+        Ok(())
     }
 
     pub fn finish(self) -> Vec<u8> {
@@ -117,8 +118,7 @@ impl Own {
                 return Err(GameError::Frontier(format!("it labels nothing at ply {ply}")));
             }
             if follows && ply >= self.plies {
-                self.log.append_encoded(side, code(ply), &before[..before.len() - labels.len()]);
-                self.counts.push(frontier.cells());
+                self.record_encoded(ply, side, frontier.cells(), &before[..before.len() - labels.len()])?;
             }
         }
         if follows {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use canju_retro::{Block, Code, GameError, Metric, Outcome, Side, TableName, Tables};
-use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use quick_cache::{OptionsBuilder, Weighter};
 
 use crate::index::Index;
 use crate::legality::legal_slice;
@@ -161,11 +161,14 @@ pub(crate) struct SlabCache {
     tables: Arc<dyn Tables>,
     metric: Metric,
     cache: Cache<Key, Arc<Slab>, Bytes>,
+    /// Bytes that one slice may hold.
+    held: u64,
 }
 
 impl SlabCache {
-    pub fn new(tables: Arc<dyn Tables>, metric: Metric, bytes: u64) -> Self {
-        Self { tables, metric, cache: Cache::with_weighter(256, bytes, Bytes) }
+    /// Keeps `bytes` of slabs for later slices. One slice holds no more than `held` bytes from one black placement to the next.
+    pub fn new(tables: Arc<dyn Tables>, metric: Metric, bytes: u64, held: u64) -> Self {
+        Self { tables, metric, cache: cache(bytes, Bytes), held }
     }
 
     fn get(&self, index: &Index, slice: usize, side: Side) -> Result<Arc<Slab>, GameError> {
@@ -174,16 +177,39 @@ impl SlabCache {
     }
 }
 
+/// A cache of a bounded number of bytes. It is not divided: single values can be as large as a share would be.
+pub(crate) fn cache<K: Eq + std::hash::Hash, V: Clone, W: Weighter<K, V> + Clone>(
+    bytes: u64,
+    weigh: W,
+) -> Cache<K, V, W> {
+    let mut options = OptionsBuilder::new();
+    options.shards(1).estimated_items_capacity(256).weight_capacity(bytes);
+    match options.build() {
+        Ok(options) => Cache::with_options(options, weigh, Default::default(), Default::default()),
+        // Cannot be: both capacities are given.
+        Err(_) => Cache::with_weighter(256, bytes, weigh),
+    }
+}
+
 /// The slabs that one slice uses, held while it is worked on.
 pub(crate) struct Slabs<'a> {
     cache: &'a SlabCache,
+    bytes: u64,
     /// By table and side to move, by slice.
     held: Vec<[Vec<Option<Arc<Slab>>>; 2]>,
 }
 
 impl<'a> Slabs<'a> {
     pub fn new(cache: &'a SlabCache, tables: usize) -> Self {
-        Self { cache, held: (0..tables).map(|_| Default::default()).collect() }
+        Self { cache, bytes: 0, held: (0..tables).map(|_| Default::default()).collect() }
+    }
+
+    /// Lets go of the slabs when they are more than one slice may hold.
+    pub fn make_room(&mut self) {
+        if self.bytes > self.cache.held {
+            self.held.iter_mut().flatten().for_each(Vec::clear);
+            self.bytes = 0;
+        }
     }
 
     /// The slab of a cell's slice and side. `table` numbers the tables that the caller uses.
@@ -195,7 +221,11 @@ impl<'a> Slabs<'a> {
         let slab = &mut held[slice];
         match slab {
             Some(slab) => Ok(slab),
-            None => Ok(slab.insert(self.cache.get(index, slice, side)?)),
+            None => {
+                let slab = slab.insert(self.cache.get(index, slice, side)?);
+                self.bytes += slab.bytes();
+                Ok(slab)
+            }
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The seam between the engine and a game.
 
-use std::fmt;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::{fmt, io};
 
-use crate::{Block, Metric, Rules, SliceCodes, Statistics};
+use crate::{Block, Metric, Room, Rules, SliceCodes, Statistics};
 
 /// The side to move: the first-named one of the table (Red in xiangqi), or the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -116,6 +117,8 @@ pub struct PartSpec {
     pub rules: Rules,
     /// The slices to own, ascending.
     pub slices: Vec<u32>,
+    /// How much memory to take; `None` for as much as is needed.
+    pub room: Option<Room>,
 }
 
 /// Reads finished smaller tables.
@@ -167,6 +170,15 @@ pub enum GameError {
     /// A frontier or log that does not fit the part it was given to.
     #[error("a frontier does not fit: {0}")]
     Frontier(String),
+    /// A scratch file that could not be made, written or read.
+    #[error("cannot use the scratch folder {}: free space there, give another folder, or allow more memory", folder.display())]
+    Scratch {
+        /// The folder.
+        folder: PathBuf,
+        /// What went wrong.
+        #[source]
+        source: io::Error,
+    },
     /// A request that the caller must not make; it names the broken condition.
     #[error("the solver was asked for something out of turn: {0}")]
     OutOfTurn(String),

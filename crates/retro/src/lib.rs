@@ -26,6 +26,8 @@ mod game;
 mod log;
 mod memory;
 mod metric;
+mod price;
+mod scratch;
 mod solve;
 mod statistics;
 mod value;
@@ -36,6 +38,8 @@ pub use game::{Cell, Game, GameError, Part, PartSpec, Shape, Side, SliceShape, S
 pub use log::{FrontierLog, LogEntry};
 pub use memory::MemoryTables;
 pub use metric::{Metric, Rules, UnknownName};
+pub use price::Price;
+pub use scratch::{Room, ScratchFile};
 pub use solve::{Solved, solve};
 pub use statistics::{Longest, SideStatistics, Statistics};
 pub use value::{Code, Distance, Outcome};

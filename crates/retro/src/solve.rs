@@ -26,7 +26,7 @@ pub fn solve(
     tables: Arc<dyn Tables>,
 ) -> Result<Solved, GameError> {
     let slices = (0..game.shape(table)?.slices.len() as u32).collect();
-    let mut part = game.part(&PartSpec { table: table.clone(), metric, rules, slices }, tables)?;
+    let mut part = game.part(&PartSpec { table: table.clone(), metric, rules, slices, room: None }, tables)?;
     part.prepare()?;
     let mut labels = 0;
     let mut idle = 0;
