@@ -38,7 +38,7 @@ impl Bench {
         let account = Account::open();
         self.check_memory(assignment.share(number)?.memory, "is expected to take")?;
         let task = &assignment.task;
-        let layout = assignment.layout(&self.game, &self.pool, number).await?;
+        let layout = self.layout(&assignment, number).await?;
         let key = HeldKey {
             table: task.table.clone(),
             rules: assignment.rules,

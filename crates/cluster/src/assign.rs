@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn more_workers_than_runs() {
         assert_eq!(check(&[7, 9], 5), 9);
-        assert_eq!(share_out(&[], 3), vec![]);
+        assert!(share_out(&[], 3).is_empty());
     }
 
     #[test]

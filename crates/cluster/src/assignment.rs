@@ -146,8 +146,8 @@ impl Layout {
             }
         }
         let Assignment { task, rules, .. } = assignment;
-        // A bound on the memory of the part goes in here.
-        let spec = PartSpec { table: task.table.clone(), metric: task.metric, rules: *rules, slices, room: None };
+        let (table, metric, rules) = (task.table.clone(), task.metric, *rules);
+        let spec = PartSpec { table, metric, rules, slices, room: None };
         Ok(Self { shape, runs: mine.runs.clone(), spec, peers })
     }
 }

@@ -1,12 +1,14 @@
 //! What a worker solves parts with in one membership, and how it tells of them.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use canju_retro::{Game, GameError};
+use canju_retro::{Game, GameError, Room};
 use canju_table::TableError;
 use tokio::sync::mpsc;
 
+use crate::assignment::{Assignment, Layout};
 use crate::exchange::{Inboxes, Post};
 use crate::wire::report::Kind as Say;
 use crate::{Bucket, ClusterError, MemberId, Pool, Task, bytes_in_words, wire};
@@ -43,6 +45,8 @@ pub(crate) struct Bench {
     pub(crate) address: String,
     /// Bytes that a part may take; 0 for no bound.
     pub(crate) memory: u64,
+    /// A folder, and bytes of its disk, for what does not fit.
+    pub(crate) scratch: Option<(PathBuf, u64)>,
     /// How often the logs of parts go to the store.
     pub(crate) checkpoints: Duration,
     pub(crate) reports: Reports,
@@ -51,13 +55,26 @@ pub(crate) struct Bench {
 impl Bench {
     /// Refuses a part that takes more than there is.
     pub(crate) fn check_memory(&self, bytes: u64, what: &str) -> Result<(), ClusterError> {
-        if self.memory == 0 || bytes <= self.memory {
+        let scratch = self.scratch.as_ref().map_or(0, |(_, bytes)| *bytes);
+        if self.memory == 0 || bytes <= self.memory.saturating_add(scratch) {
             return Ok(());
         }
         let (need, have) = (bytes_in_words(bytes), bytes_in_words(self.memory));
         Err(ClusterError::Elsewhere(format!(
-            "the part {what} {need} of memory and this worker has {have}: add workers, or raise --memory"
+            "the part {what} {need} of memory and this worker has {have}: add workers, raise --memory, or give --scratch"
         )))
+    }
+
+    /// Lays out a share, with the room that its part has here.
+    pub(crate) async fn layout(&self, assignment: &Arc<Assignment>, number: u32) -> Result<Layout, ClusterError> {
+        let mut layout = assignment.layout(&self.game, &self.pool, number).await?;
+        if self.memory > 0 {
+            // Whole tables are at work one on each thread; of a cut one the own shares are, and nothing else.
+            let beside = if assignment.alone { self.pool.threads() } else { assignment.of(self.me).count() };
+            let bytes = self.memory / beside.max(1) as u64;
+            layout.spec.room = Some(Room { bytes, scratch: self.scratch.as_ref().map(|(folder, _)| folder.clone()) });
+        }
+        Ok(layout)
     }
 }
 

@@ -57,7 +57,7 @@ impl Hand {
             (share.memory, share.complete)
         };
         self.bench.check_memory(memory, "is expected to take")?;
-        let layout = self.assignment.layout(&self.bench.game, &self.bench.pool, self.number).await?;
+        let layout = self.bench.layout(&self.assignment, self.number).await?;
         let layout = Arc::new(layout);
         let limits = layout.peers.iter().map(|p| (p.share, p.limit)).collect();
         let posted = self.bench.inboxes.put_up(Inbox::new(task.clone(), self.number, limits));

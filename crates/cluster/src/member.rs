@@ -7,6 +7,7 @@ use std::time::Duration;
 use canju_retro::Rules;
 
 use crate::gauge::Gauge;
+use crate::plan::TablePlan;
 use crate::{ClusterError, MemberId, Task, WorkId, wire};
 
 /// A part that a worker has from an earlier membership.
@@ -99,6 +100,11 @@ impl Member {
     /// True when a part of so many bytes fits at all.
     pub(crate) fn could_hold(&self, bytes: u64) -> bool {
         self.memory == 0 || bytes <= self.memory.saturating_add(self.scratch)
+    }
+
+    /// True when a part of so many bytes of this table fits at all, with scratch files if need be. They need some memory too.
+    pub(crate) fn could_solve(&self, bytes: u64, plan: &TablePlan) -> bool {
+        self.could_hold(bytes) && (self.memory == 0 || bytes <= self.memory || plan.least_bytes <= self.memory)
     }
 
     /// True when it takes another small table.

@@ -26,6 +26,8 @@ pub struct TablePlan {
     pub run_cells: Vec<u64>,
     /// Bytes of all its sets while it is solved.
     pub set_bytes: u64,
+    /// Bytes of memory below which a scratch folder does not help a part that is all of it.
+    pub least_bytes: u64,
     /// Metrics that the store holds.
     pub present: BTreeSet<Metric>,
     /// Distances to count, in the order in which they are counted. Empty when nothing is missing.
@@ -59,6 +61,7 @@ impl TablePlan {
             slices: shape.slices.len() as u32,
             run_cells: shape.runs.iter().map(cells_of).collect(),
             set_bytes: shape.set_bytes,
+            least_bytes: shape.price(&(0..shape.slices.len() as u32).collect::<Vec<_>>(), 1).least,
             build,
             present,
             table,

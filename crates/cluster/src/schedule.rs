@@ -32,7 +32,7 @@ pub(crate) enum Placement {
 pub(crate) fn place<'a>(plan: &TablePlan, members: impl Iterator<Item = &'a Member>, cut_from: u64) -> Placement {
     let members: Vec<&Member> = members.collect();
     let need = plan.memory(plan.cells());
-    let fits_whole = members.iter().any(|m| m.could_hold(need));
+    let fits_whole = members.iter().any(|m| m.could_solve(need, plan));
     let can_cut = members.len() > 1 && plan.run_cells.len() > 1;
     if plan.cells() >= cut_from || (can_cut && !fits_whole) {
         cut(plan, &members)
@@ -61,7 +61,7 @@ fn cut(plan: &TablePlan, members: &[&Member]) -> Placement {
         })
         .collect();
     let pairs = || shares.iter().zip(members);
-    if let Some((share, _)) = pairs().find(|(s, m)| !m.could_hold(s.memory)) {
+    if let Some((share, _)) = pairs().find(|(s, m)| !m.could_solve(s.memory, plan)) {
         return Placement::Never(too_large(plan, members, share.memory));
     }
     if pairs().all(|(s, m)| m.has_room(s.memory)) { Placement::Cut(shares) } else { Placement::Later { whole: false } }

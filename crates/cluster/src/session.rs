@@ -173,6 +173,7 @@ impl Session {
             me: MemberId(welcome.worker),
             address: site.address.clone(),
             memory: site.settings.memory,
+            scratch: site.settings.scratch.clone().map(|folder| (folder, site.scratch())),
             checkpoints: match welcome.checkpoint_millis {
                 0 => CHECKPOINTS,
                 millis => Duration::from_millis(millis.clamp(10, 86_400_000)),

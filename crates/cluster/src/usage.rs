@@ -26,6 +26,12 @@ pub fn available_memory() -> Option<u64> {
     Some(kib("/proc/meminfo", "MemAvailable:")).filter(|&bytes| bytes > 0)
 }
 
+/// Bytes that the disk of a folder has free for this user; `None` where the system does not tell.
+pub(crate) fn free_space(folder: &std::path::Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
 fn kib(file: &str, field: &str) -> u64 {
     let status = std::fs::read_to_string(file).unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix(field));

@@ -107,9 +107,8 @@ pub(crate) struct Site {
 
 impl Site {
     /// Bytes of scratch disk that parts may take.
-    pub(crate) const fn scratch(&self) -> u64 {
-        // Parts keep everything in memory until they are given a bound and a folder, in `Layout`.
-        0
+    pub(crate) fn scratch(&self) -> u64 {
+        self.settings.scratch.as_deref().and_then(crate::usage::free_space).unwrap_or(0)
     }
 }
 

@@ -76,6 +76,9 @@ pub(crate) struct Start {
     /// Memory of each local worker, as 24GiB [default: 4/5 of what is free, shared among them]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<String>,
+    /// A folder where local workers keep in files what does not fit into their memory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scratch: Option<PathBuf>,
     /// Endgames to build, as KRKN,KCPKA; ends when they are there
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) build: Vec<String>,

@@ -1,5 +1,6 @@
 //! `coordinator start`: serves, or builds and ends.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,7 +57,8 @@ pub(crate) async fn start(arguments: Start) -> Result<()> {
         });
     }
     for number in 1..=workers {
-        let settings = local_worker(number, workers, &url, network.clone(), arguments.threads, memory);
+        let settings =
+            local_worker(number, workers, &url, network.clone(), arguments.threads, memory, arguments.scratch.clone());
         let worker = Worker::bind(Arc::clone(&game), Arc::new(stores.clone()), settings).await?;
         tasks.spawn(worker.run(std::future::pending(), dropped(stopped.clone())));
     }
@@ -159,6 +161,7 @@ fn local_worker(
     network: Network,
     threads: Option<u16>,
     memory: Option<u64>,
+    scratch: Option<PathBuf>,
 ) -> WorkerSettings {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let share = available_memory().map_or(0, |free| free / 5 * 4 / workers as u64);
@@ -170,7 +173,7 @@ fn local_worker(
         insecure_network: false,
         network,
         memory: memory.unwrap_or(share),
-        scratch: None,
+        scratch,
         threads: threads.map_or((processors / workers).max(1), usize::from),
         retry: Duration::from_millis(100),
         patience: Duration::from_secs(120),

@@ -60,7 +60,7 @@ pub(crate) struct Start {
     /// Threads that compute [default: all processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
-    /// A folder for temporary files. This version only checks that it can be written, and keeps everything in memory
+    /// A folder where parts keep in files what does not fit into --memory
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
     /// How long it waits, when it is told to stop, for others to take its parts over; 0s to leave at once
