@@ -16,7 +16,7 @@ use crate::{Action, Conductor, MemberId, Task, WorkId, bytes_in_words, wire};
 #[derive(Debug)]
 pub(crate) enum Placement {
     /// To this worker, whole.
-    Whole(Share),
+    Whole(Box<Share>),
     /// To these workers, each its share.
     Cut(Vec<Share>),
     /// To nobody yet: those that it fits have no room now.
@@ -46,7 +46,7 @@ pub(crate) fn place<'a>(plan: &TablePlan, members: impl Iterator<Item = &'a Memb
 fn whole(plan: &TablePlan, members: &[&Member], need: u64) -> Placement {
     let free = members.iter().filter(|m| m.has_slot() && m.has_room(need));
     match free.min_by_key(|m| (m.parts.len(), m.id)) {
-        Some(m) => Placement::Whole(Share::fresh(Some(m.id), 0..plan.run_cells.len(), need)),
+        Some(m) => Placement::Whole(Box::new(Share::fresh(Some(m.id), 0..plan.run_cells.len(), need))),
         None => Placement::Later { whole: true },
     }
 }
@@ -106,7 +106,7 @@ impl Conductor {
                 continue;
             }
             match place(&work.plan, self.members.values().filter(|m| m.takes_work()), self.settings.cut_from) {
-                Placement::Whole(share) => self.start(now, id, true, vec![share]),
+                Placement::Whole(share) => self.start(now, id, true, vec![*share]),
                 Placement::Cut(shares) => cut = cut.or(Some((id, shares))),
                 Placement::Later { whole } => small_left |= whole,
                 Placement::Never(reason) => self.fail(now, id, &reason),
@@ -137,11 +137,14 @@ impl Conductor {
         held.sort_by_key(|s| s.runs.start);
         let mut next = 0;
         let mut gaps: Vec<Range<usize>> = Vec::new();
-        for start_end in held.iter().map(|s| s.runs.clone()).chain([work.plan.run_cells.len()..0]) {
-            if next < start_end.start {
-                gaps.push(next..start_end.start);
+        for share in &held {
+            if next < share.runs.start {
+                gaps.push(next..share.runs.start);
             }
-            next = start_end.end;
+            next = share.runs.end;
+        }
+        if next < work.plan.run_cells.len() {
+            gaps.push(next..work.plan.run_cells.len());
         }
         let lost = gaps.into_iter().map(|runs| {
             let memory = work.plan.memory(work.plan.cells_of(&runs));

@@ -37,7 +37,7 @@ pub(crate) enum LogFormat {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Serve a cluster, or with --build build some endgames and end
-    Start(Start),
+    Start(Box<Start>),
     /// Ask a coordinator for endgames, with all that they lead to
     Submit(Submit),
     /// List the jobs of a coordinator

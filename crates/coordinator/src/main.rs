@@ -63,7 +63,7 @@ fn run(arguments: Arguments) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(async {
         match arguments.command {
-            Command::Start(arguments) => start::start(arguments).await,
+            Command::Start(arguments) => start::start(*arguments).await,
             Command::Submit(arguments) => remote::submit(arguments).await,
             Command::Jobs(arguments) => remote::jobs(&arguments).await,
             Command::Status(arguments) => remote::status(&arguments).await,
