@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 
 use crate::bucket::key;
 use crate::record::JobRecord;
+use crate::sabotage::{Safeguard, is_gone};
 use crate::{ClusterError, JobId};
 
 /// The wait before a record that could not be written is tried again.
@@ -110,6 +111,7 @@ impl Ledger {
         let bytes = Bytes::from(record.to_json().map_err(failed)?);
         let mut tags = self.tags.lock().await;
         let written = match tags.get(&record.id) {
+            _ if is_gone(Safeguard::Lease) => self.store.put(&name, bytes).await,
             Some(tag) => self.store.put_if_match(&name, bytes, tag).await,
             None => self.store.put_if_absent(&name, bytes).await,
         };

@@ -11,10 +11,12 @@ mod toy;
 mod wires;
 mod world;
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use play::{Ending, play};
-use scenario::{Scenario, Wish};
+use canju_cluster::sabotage::{Safeguard, take_away};
+use play::{Ending, Wrong, play};
+use scenario::{Focus, Scenario, Wish};
 use world::{Expected, World};
 
 /// What has to come out for these metrics.
@@ -31,7 +33,7 @@ fn expected(metrics: &[String]) -> Arc<Expected> {
     Arc::clone(BOTH[metrics.len() - 1].get_or_init(build))
 }
 
-fn attempt(seed: u64, wish: Wish) -> Result<Ending, String> {
+fn attempt(seed: u64, wish: Wish) -> Result<Ending, Wrong> {
     let scenario = Scenario::draw(seed, wish);
     let world = World::new(seed, expected(&scenario.metrics));
     play(&scenario, &world)
@@ -44,17 +46,21 @@ fn log() {
     }
 }
 
+/// What the environment says a number is.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+}
+
 /// Plays the scenarios of these seeds, or the one that the environment names.
-fn play_all(seeds: std::ops::Range<u64>, wish: Wish) {
+fn play_all(seeds: Range<u64>, wish: Wish) {
     log();
-    let one = std::env::var("CANJU_SEED").ok().map(|seed| seed.parse::<u64>().expect("CANJU_SEED is a number"));
-    let seeds = one.map_or(seeds, |seed| seed..seed + 1);
+    let seeds = number("CANJU_SEED").map_or(seeds, |seed| seed..seed + 1);
     for seed in seeds {
         let began = std::time::Instant::now();
         match attempt(seed, wish) {
             Ok(ending) => println!("seed {seed}: {:?}, {} ms here", ending.took, began.elapsed().as_millis()),
             Err(violation) => panic!(
-                "seed {seed}: {violation}\n{:#?}\nplay it again: CANJU_SEED={seed} cargo test -p canju-tests --test simulation",
+                "seed {seed}: {violation:?}\n{:#?}\nplay it again: CANJU_SEED={seed} cargo test -p canju-tests --test simulation",
                 Scenario::draw(seed, wish)
             ),
         }
@@ -64,4 +70,84 @@ fn play_all(seeds: std::ops::Range<u64>, wish: Wish) {
 #[test]
 fn whatever_goes_wrong_the_tables_are_right() {
     play_all(0..30, Wish::default());
+}
+
+/// As many more as `CANJU_SEEDS` says, from `CANJU_FROM` on; tells of all that fail.
+#[test]
+#[ignore = "takes minutes"]
+fn whatever_goes_wrong_in_thousands_of_ways() {
+    let from = number("CANJU_FROM").unwrap_or(1000);
+    let seeds = from..from + number("CANJU_SEEDS").unwrap_or(2000);
+    let began = std::time::Instant::now();
+    let mut failed = Vec::new();
+    for seed in seeds.clone() {
+        if let Err(violation) = attempt(seed, Wish::default()) {
+            println!("seed {seed}: {violation:?}");
+            failed.push(seed);
+        }
+    }
+    println!("{} scenarios in {} s", seeds.count(), began.elapsed().as_secs());
+    assert!(failed.is_empty(), "play them again, each with CANJU_SEED: {failed:?}");
+}
+
+/// Takes safeguards away until a scenario goes wrong in a way that `matters`; with them it must go well.
+fn is_noticed(safeguards: &'static [Safeguard], wish: Wish, matters: impl Fn(&Wrong) -> bool) {
+    log();
+    // What has to come out is found out with all of them.
+    expected(&["dtm".to_owned()]);
+    expected(&["dtm".to_owned(), "dtc".to_owned()]);
+    for seed in 0..SEEDS {
+        take_away(safeguards);
+        let end = attempt(seed, wish);
+        take_away(&[]);
+        if let Err(wrong) = end {
+            println!("without {safeguards:?}, seed {seed}: {wrong:?}");
+            if matters(&wrong) {
+                attempt(seed, wish).unwrap();
+                return;
+            }
+        }
+    }
+    panic!("nobody misses {safeguards:?}");
+}
+
+/// Scenarios that are played without a safeguard until one goes wrong.
+const SEEDS: u64 = 100;
+
+fn is_violation(wrong: &Wrong) -> bool {
+    matches!(wrong, Wrong::Violation(_))
+}
+
+const CUT: Wish = Wish { good_store: true, cut: true, standby: false, damage: false, focus: None };
+
+const fn focus(focus: Focus) -> Wish {
+    Wish { focus: Some(focus), ..CUT }
+}
+
+#[test]
+fn epochs_of_messages_are_missed() {
+    is_noticed(&[Safeguard::Epochs], focus(Focus::Stray), |_| true);
+}
+
+#[test]
+fn the_lease_is_missed() {
+    is_noticed(&[Safeguard::Lease], Wish { standby: true, ..focus(Focus::Deposed) }, is_violation);
+}
+
+#[test]
+fn checksums_of_checkpoints_are_missed() {
+    is_noticed(&[Safeguard::Checksums], focus(Focus::Blots), is_violation);
+}
+
+#[test]
+fn the_count_of_chunks_is_missed() {
+    // Parts that do not wait for all messages are found out by it.
+    let told = |wrong: &Wrong| matches!(wrong, Wrong::Failed(error) if error.contains("chunks"));
+    is_noticed(&[Safeguard::Waiting], CUT, told);
+    is_noticed(&[Safeguard::Waiting, Safeguard::Traffic], CUT, is_violation);
+}
+
+#[test]
+fn the_comparison_of_shards_is_missed() {
+    is_noticed(&[Safeguard::Comparison], focus(Focus::Litter), is_violation);
 }

@@ -34,6 +34,18 @@ pub struct Ending {
     pub took: Duration,
 }
 
+/// What must not be.
+#[derive(Clone, Debug)]
+#[expect(dead_code, reason = "printed")]
+pub enum Wrong {
+    /// Something happened that must never happen.
+    Violation(String),
+    /// The job failed with this error.
+    Failed(String),
+    /// The job is not over long after all was well again.
+    Stuck,
+}
+
 #[derive(Clone)]
 struct Stage {
     world: Arc<World>,
@@ -42,6 +54,8 @@ struct Stage {
     drains: Arc<BTreeMap<String, Notify>>,
     replays: Arc<Mutex<Vec<usize>>>,
     rings: Arc<Notify>,
+    /// Hosts whose process has ended by itself.
+    ended: Arc<Mutex<Vec<String>>>,
     ending: Arc<Mutex<Option<Ending>>>,
     game: Arc<dyn Game>,
 }
@@ -50,7 +64,7 @@ struct Stage {
 ///
 /// # Errors
 /// What happened that must not happen.
-pub fn play(scenario: &Scenario, world: &Arc<World>) -> Result<Ending, String> {
+pub fn play(scenario: &Scenario, world: &Arc<World>) -> Result<Ending, Wrong> {
     fastrand::seed(scenario.seed);
     let stage = Stage {
         world: Arc::clone(world),
@@ -59,6 +73,7 @@ pub fn play(scenario: &Scenario, world: &Arc<World>) -> Result<Ending, String> {
         drains: Arc::new((0..scenario.workers).map(|n| (worker(n), Notify::new())).collect()),
         replays: Arc::default(),
         rings: Arc::default(),
+        ended: Arc::default(),
         ending: Arc::default(),
         game: Arc::new(Toy::default()),
     };
@@ -69,7 +84,7 @@ pub fn play(scenario: &Scenario, world: &Arc<World>) -> Result<Ending, String> {
     let limit = Duration::from_millis(scenario.healed) + PROGRESS;
     let mut sim = turmoil::Builder::new()
         .rng_seed(scenario.seed)
-        .tick_duration(Duration::from_millis(5))
+        .tick_duration(Duration::from_millis(20))
         .min_message_latency(Duration::from_millis(1))
         .max_message_latency(Duration::from_millis(scenario.latency))
         .simulation_duration(limit + Duration::from_secs(60))
@@ -90,6 +105,7 @@ pub fn play(scenario: &Scenario, world: &Arc<World>) -> Result<Ending, String> {
     sim.client(USER, stage.clone().ask());
     let mut down = BTreeSet::new();
     let mut events = scenario.events.iter().peekable();
+    let mut again = Vec::new();
     let mut healed = false;
     loop {
         while let Some((_, event)) = events.next_if(|(at, _)| Duration::from_millis(*at) <= sim.elapsed()) {
@@ -100,24 +116,39 @@ pub fn play(scenario: &Scenario, world: &Arc<World>) -> Result<Ending, String> {
             healed = true;
             stage.heal(&mut sim, &mut down);
         }
-        let over = sim.step().map_err(|e| format!("a host failed: {e}"))?;
+        // A process that ends takes all its connections with it, and is started again a second later.
+        for host in std::mem::take(&mut *stage.ended.lock().unwrap()) {
+            sim.crash(host.as_str());
+            again.push((sim.elapsed() + Duration::from_secs(1), host));
+        }
+        while let Some((_, host)) = again.pop_if(|(at, _)| *at <= sim.elapsed()) {
+            if !down.contains(&host) {
+                sim.bounce(host.as_str());
+            }
+        }
+        let over = sim.step().map_err(|e| Wrong::Violation(format!("a host failed: {e}")))?;
         if let Some(violation) = world.violation() {
-            return Err(violation);
+            return Err(Wrong::Violation(violation));
         }
         if over {
             break;
         }
         if sim.elapsed() > limit {
-            return Err(format!("the job is not over {} s after all was well again", PROGRESS.as_secs()));
+            return Err(Wrong::Stuck);
         }
     }
-    let ending = stage.ending.lock().unwrap().clone().ok_or("the client ended without its job")?;
+    let ending = stage
+        .ending
+        .lock()
+        .unwrap()
+        .clone()
+        .ok_or_else(|| Wrong::Violation("the client ended without its job".into()))?;
     match ending.job.state() {
         wire::JobState::Done => {
             world.check_done();
-            world.violation().map_or(Ok(ending), Err)
+            world.violation().map_or(Ok(ending), |violation| Err(Wrong::Violation(violation)))
         }
-        state => Err(format!("the job is {state:?}: {}", ending.job.error)),
+        _ => Err(Wrong::Failed(ending.job.error)),
     }
 }
 
@@ -156,6 +187,8 @@ impl Stage {
                 self.rings.notify_one();
             }
             Event::Damage(pick) => self.world.damage(*pick),
+            Event::Blot(pick) => self.world.blot(*pick),
+            Event::Litter(pick) => self.world.litter(*pick),
         }
     }
 
@@ -199,10 +232,9 @@ impl Stage {
         Opener { world: Arc::clone(&self.world), host: host.to_owned() }
     }
 
-    /// A coordinator that is started again when it ends.
     async fn coordinate(self, number: usize) -> turmoil::Result {
         let host = coordinator(number);
-        loop {
+        {
             let settings = CoordinatorSettings {
                 listen: ([0, 0, 0, 0], COORDINATOR).into(),
                 advertise: Some(format!("http://{host}:{COORDINATOR}")),
@@ -211,7 +243,7 @@ impl Stage {
                 store: "the simulation".into(),
                 index: 1,
                 heartbeat: Duration::from_millis(500),
-                checkpoint: Duration::from_millis(700),
+                checkpoint: Duration::from_millis(300),
                 lease: LeaseTiming { renew: Duration::from_millis(500), hold: Duration::from_secs(3) },
                 conductor: Settings {
                     patience: Duration::from_secs(4),
@@ -227,15 +259,13 @@ impl Stage {
                 Ok(coordinator) => coordinator.run(std::future::pending()).await,
                 Err(error) => Err(error),
             };
-            self.ended(&host, ended);
-            sleep(Duration::from_secs(1)).await;
+            self.end(&host, ended).await
         }
     }
 
-    /// A worker that is started again when it ends.
     async fn labour(self, number: usize) -> turmoil::Result {
         let host = worker(number);
-        loop {
+        {
             let settings = WorkerSettings {
                 name: host.clone(),
                 coordinators: self.urls(),
@@ -254,18 +284,19 @@ impl Stage {
                 Ok(worker) => worker.run(self.drains[&host].notified(), std::future::pending()).await,
                 Err(error) => Err(error),
             };
-            self.ended(&host, ended);
-            sleep(Duration::from_secs(1)).await;
+            self.end(&host, ended).await
         }
     }
 
     /// A process has ended. Nothing that the simulation does is a reason to give up for good.
-    fn ended(&self, host: &str, ended: Result<(), ClusterError>) {
+    async fn end(&self, host: &str, ended: Result<(), ClusterError>) -> turmoil::Result {
         match ended {
             Err(ClusterError::Store(error)) if error.is_transient() => {}
             Err(error) => self.world.accuse(format!("{host} gave up: {}", error.line())),
             Ok(()) => tracing::info!(host, "process ended"),
         }
+        self.ended.lock().unwrap().push(host.to_owned());
+        std::future::pending().await
     }
 
     /// Sends again what somebody has sent.

@@ -28,6 +28,10 @@ pub enum Event {
     Replay(usize),
     /// A finished shard is damaged.
     Damage(usize),
+    /// A checkpoint is damaged.
+    Blot(usize),
+    /// Something else lies where a shard is to be.
+    Litter(usize),
 }
 
 /// A whole course of events.
@@ -63,6 +67,21 @@ pub struct Wish {
     pub standby: bool,
     /// Finished shards are damaged.
     pub damage: bool,
+    /// What happens in any case.
+    pub focus: Option<Focus>,
+}
+
+/// Trouble of one kind.
+#[derive(Clone, Copy, Debug)]
+pub enum Focus {
+    /// Workers that no coordinator reaches, and other workers do.
+    Stray,
+    /// A coordinator that does not reach the store, nor anybody else.
+    Deposed,
+    /// Damaged checkpoints, and workers that are lost.
+    Blots,
+    /// Something else where shards are to be.
+    Litter,
 }
 
 pub fn coordinator(number: usize) -> String {
@@ -117,13 +136,56 @@ impl Scenario {
             store_fails: fails,
             store_lost: lost,
             events: Vec::new(),
-            healed: random.u64(5_000..30_000),
+            healed: random.u64(4_000..16_000),
         };
         for _ in 0..random.usize(1..=8) {
             scenario.draw_event(&mut random, wish);
         }
+        if let Some(focus) = wish.focus {
+            scenario.focus(&mut random, focus);
+        }
         scenario.events.sort_by_key(|(at, _)| *at);
         scenario
+    }
+
+    fn focus(&mut self, random: &mut Rng, focus: Focus) {
+        self.healed = self.healed.max(12_000);
+        let begin = random.u64(300..2500);
+        let coordinators = (0..self.coordinators).map(coordinator);
+        match focus {
+            Focus::Stray => {
+                let host = worker(random.usize(..self.workers));
+                let end = begin + random.u64(5_000..9_000);
+                for other in coordinators {
+                    self.events.extend([
+                        (begin, Event::Cut(host.clone(), other.clone())),
+                        (begin, Event::Cut(other.clone(), host.clone())),
+                        (end, Event::Mend(host.clone(), other.clone())),
+                        (end, Event::Mend(other.clone(), host.clone())),
+                    ]);
+                }
+                let replays = (0..80).map(|_| (random.u64(1_000..12_000), Event::Replay(random.usize(..))));
+                self.events.extend(replays.collect::<Vec<_>>());
+            }
+            Focus::Deposed => {
+                self.healed += 12_000;
+                for (turn, host) in (0..).zip(coordinators) {
+                    let begin = begin + turn * 10_000;
+                    self.events.push((begin, Event::StoreAway(Some(host.clone()))));
+                    self.events.push((begin + random.u64(5_000..9_000), Event::StoreBack(Some(host))));
+                }
+            }
+            Focus::Blots => {
+                let blots = (0..100).map(|_| (random.u64(300..12_000), Event::Blot(random.usize(..))));
+                self.events.extend(blots.collect::<Vec<_>>());
+                for host in (0..self.workers).map(worker) {
+                    let begin = random.u64(1_500..10_000);
+                    self.events.push((begin, Event::Crash { host: host.clone(), silent: false }));
+                    self.events.push((begin + random.u64(500..2_000), Event::Start(host)));
+                }
+            }
+            Focus::Litter => self.events.extend((0..9).map(|_| (0, Event::Litter(random.usize(..))))),
+        }
     }
 
     /// Something goes wrong for a while.
@@ -146,7 +208,7 @@ impl Scenario {
             }
         };
         let mut add = |at: u64, event: Event| self.events.push((at, event));
-        match random.u8(..if wish.damage { 12 } else { 11 }) {
+        match random.u8(..if wish.damage { 14 } else { 13 }) {
             0..3 => {
                 let host = anybody(random);
                 add(begin, Event::Crash { host: host.clone(), silent: random.bool() });
@@ -189,6 +251,16 @@ impl Scenario {
             9 | 10 | 7 => {
                 for _ in 0..random.usize(1..6) {
                     add(begin + random.u64(..2000), Event::Replay(random.usize(..)));
+                }
+            }
+            11 => {
+                for _ in 0..random.usize(1..20) {
+                    add(begin + random.u64(..end - begin + 1), Event::Blot(random.usize(..)));
+                }
+            }
+            12 => {
+                for _ in 0..random.usize(1..6) {
+                    add(random.u64(..begin), Event::Litter(random.usize(..)));
                 }
             }
             _ => add(begin, Event::Damage(random.usize(..))),

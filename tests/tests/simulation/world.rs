@@ -52,6 +52,10 @@ struct State {
     weather: Weather,
     /// Who has held the lease in each reign.
     reigns: BTreeMap<u64, String>,
+    /// The last reign of each host.
+    reign_of: BTreeMap<String, u64>,
+    /// In which reign each record was written last.
+    writers: BTreeMap<String, u64>,
     /// Objects that the simulation has damaged.
     damaged: BTreeSet<String>,
     violations: Vec<String>,
@@ -76,6 +80,8 @@ impl World {
             random: fastrand::Rng::with_seed(seed),
             weather: Weather::default(),
             reigns: BTreeMap::new(),
+            reign_of: BTreeMap::new(),
+            writers: BTreeMap::new(),
             damaged: BTreeSet::new(),
             violations: Vec::new(),
         };
@@ -144,6 +150,29 @@ impl World {
         at_once(self.objects.put(&Key::new(key).unwrap(), bytes.into())).unwrap();
     }
 
+    /// Flips a bit in some checkpoint, if there is one.
+    pub fn blot(&self, pick: usize) {
+        let checkpoints = self.list("work/");
+        let Some(key) = checkpoints.get(pick % checkpoints.len().max(1)) else { return };
+        let mut bytes = self.read(key).unwrap().to_vec();
+        // In the labels, and to another one that could be: only the checksum tells.
+        let body = bytes.len() / 3..bytes.len() - 40;
+        let place = body.start + pick / 2 % body.len();
+        bytes[place] ^= 1 << (1 + pick % 2);
+        at_once(self.objects.put(&Key::new(key).unwrap(), bytes.into())).unwrap();
+    }
+
+    /// Leaves something where a shard is to be that is not there yet.
+    pub fn litter(&self, pick: usize) {
+        let missing = |key: &&String| key.ends_with(".shard") && self.read(key).is_none();
+        let missing: Vec<&String> = self.expected.keys().filter(missing).collect();
+        let Some(key) = missing.get(pick % missing.len().max(1)) else { return };
+        let mut bytes = self.expected[*key].to_vec();
+        let place = pick % bytes.len();
+        bytes[place] ^= 1;
+        at_once(self.objects.put(&Key::new(key).unwrap(), bytes.into())).unwrap();
+    }
+
     /// True where a manifest lists the shard.
     fn is_listed(&self, shard: &str) -> bool {
         let manifests = self.list("tables/").into_iter().filter(|key| key.ends_with("/manifest.json"));
@@ -158,6 +187,7 @@ impl World {
             self.judge_lease(host, before, &after);
         } else if key.starts_with("jobs/") {
             let state = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap()["state"].clone();
+            self.judge_record(host, key);
             let (was, is) = (before.map(|b| state(b)), state(&after));
             if was.as_ref().is_some_and(|was| *was != "running" && *was != is) {
                 self.accuse(format!("{host} made {key} {is} when it was {}", was.unwrap()));
@@ -167,6 +197,17 @@ impl World {
             self.judge_manifest(host, key, &after);
         } else if self.expected.get(key) != Some(&after) {
             self.accuse(format!("{host} wrote {key} and it is not what it should be"));
+        }
+    }
+
+    /// Whoever has an older lease than the last one who wrote a record must not write it any more.
+    fn judge_record(&self, host: &str, key: &str) {
+        let mut state = self.state();
+        let reign = state.reign_of.get(host).copied().unwrap_or(0);
+        let last = state.writers.insert(key.to_owned(), reign).unwrap_or(0);
+        drop(state);
+        if reign < last {
+            self.accuse(format!("{host} of reign {reign} wrote {key} after reign {last} did"));
         }
     }
 
@@ -180,6 +221,7 @@ impl World {
         }
         if let Some(process) = after["holder"]["process"].as_str() {
             let mut state = self.state();
+            state.reign_of.insert(host.to_owned(), reign);
             let first = state.reigns.entry(reign).or_insert_with(|| process.to_owned()).clone();
             drop(state);
             if first != process {
