@@ -71,7 +71,7 @@ impl Office {
         Arc::new(Self {
             game,
             pool: settings.pool.clone(),
-            ledger: Ledger::new(Arc::clone(&bucket.store)),
+            ledger: Ledger::new(Arc::clone(&bucket.store), reign),
             bucket,
             settings,
             identity,

@@ -324,7 +324,7 @@ impl Stage {
         let patience = Duration::from_secs(10);
         let id = loop {
             let submit = async {
-                let mut client = Client::connect_over(&network, &urls).await?;
+                let mut client = Client::connect_any(&network, &urls).await?;
                 client.submit(&scenario.tables, &scenario.metrics, "").await
             };
             match timeout(patience, submit).await {
@@ -341,7 +341,7 @@ impl Stage {
             let mut urls = urls.clone();
             let places = urls.len();
             urls.rotate_left(at % places);
-            let jobs = async { Client::connect_over(&network, &urls).await?.jobs().await };
+            let jobs = async { Client::connect_any(&network, &urls).await?.jobs().await };
             let jobs = match timeout(patience, jobs).await {
                 Ok(Ok(jobs)) => jobs,
                 Ok(Err(error)) => {
