@@ -9,6 +9,7 @@ use bytes::Bytes;
 use canju_store::Key;
 
 use crate::bucket::key;
+use crate::sabotage::{Safeguard, is_gone};
 use crate::{ClusterError, Task, VERSION};
 
 const MAGIC: [u8; 8] = *b"canju-ck";
@@ -111,7 +112,7 @@ pub(crate) fn stamp(bytes: &[u8]) -> Result<(Stamp, &[u8]), Flaw> {
 /// The stamp of a whole checkpoint and the bytes that its part saved, checked.
 pub(crate) fn open(bytes: &[u8]) -> Result<(Stamp, &[u8]), Flaw> {
     let (front, hash) = bytes.split_at_checked(bytes.len().saturating_sub(HASH)).ok_or(Flaw::Short)?;
-    if blake3::hash(front).as_bytes() != hash {
+    if blake3::hash(front).as_bytes() != hash && !is_gone(Safeguard::Checksums) {
         return Err(Flaw::Checksum);
     }
     let (stamp, mut body) = stamp(front)?;

@@ -9,6 +9,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::chunk::{Letter, MAX_WIRE};
 use crate::inbox::{Accepted, Inbox, Refusal};
+use crate::sabotage::{Safeguard, is_gone};
 use crate::wire::exchange_client::ExchangeClient;
 use crate::wire::exchange_server::{Exchange, ExchangeServer};
 use crate::{ClusterError, Network, Route, wire};
@@ -72,7 +73,13 @@ impl Inboxes {
 
     fn accept(&self, chunk: wire::Chunk) -> Result<Accepted, Refusal> {
         let epoch = chunk.task.as_ref().map_or(0, |t| t.epoch);
-        match self.with(|boxes| boxes.get(&(epoch, chunk.to)).cloned()) {
+        let find = |boxes: &mut Boxes| {
+            if is_gone(Safeguard::Epochs) {
+                return boxes.values().rfind(|inbox| inbox.place().1 == chunk.to).cloned();
+            }
+            boxes.get(&(epoch, chunk.to)).cloned()
+        };
+        match self.with(find) {
             Some(inbox) => inbox.accept(chunk),
             None => Err(Refusal::NotMine(format!("share {} of epoch {epoch} is not at work here", chunk.to))),
         }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use tokio::sync::watch;
 
 use crate::chunk::{MAX_PAYLOAD, checksum};
+use crate::sabotage::{Safeguard, is_gone};
 use crate::{Task, wire};
 
 /// Why a piece is not taken.
@@ -137,7 +138,7 @@ impl Inbox {
             return Err(Refusal::Damaged);
         }
         let task = Task::try_from(chunk.task.clone()).map_err(|e| Refusal::NotMine(e.line()))?;
-        if task != self.task {
+        if task != self.task && !is_gone(Safeguard::Epochs) {
             return Err(Refusal::NotMine(format!("it is of {task}, at work is {}", self.task)));
         }
         if chunk.to != self.me {
@@ -153,6 +154,9 @@ impl Inbox {
             complete.mark_unchanged();
             if let Some(received) = self.lock().senders.get_mut(&from).and_then(Pieces::take) {
                 return received;
+            }
+            if is_gone(Safeguard::Waiting) {
+                return Received { message: Vec::new(), chunks: 0 };
             }
             // The sender lives as long as the box.
             let _ = complete.changed().await;

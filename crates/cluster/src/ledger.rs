@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 
 use crate::bucket::key;
 use crate::record::JobRecord;
+use crate::sabotage::{Safeguard, is_gone};
 use crate::{ClusterError, JobId};
 
 /// The wait before a record that could not be written is tried again.
@@ -19,6 +20,7 @@ const AGAIN: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Ledger {
     store: Arc<dyn Store>,
+    reign: u64,
     pending: Mutex<BTreeMap<u64, JobRecord>>,
     work: Notify,
     /// The tags of what was written or read last.
@@ -34,8 +36,9 @@ pub(crate) enum Unwritten {
 }
 
 impl Ledger {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, pending: Mutex::default(), work: Notify::new(), tags: tokio::sync::Mutex::default() }
+    /// The ledger of a coordinator with this lease.
+    pub(crate) fn new(store: Arc<dyn Store>, reign: u64) -> Self {
+        Self { store, reign, pending: Mutex::default(), work: Notify::new(), tags: tokio::sync::Mutex::default() }
     }
 
     /// All records there are. Those that cannot be read are told, and left alone.
@@ -107,9 +110,12 @@ impl Ledger {
     pub(crate) async fn write(&self, record: &JobRecord) -> Result<(), Unwritten> {
         let failed = |e: ClusterError| Unwritten::Failed(e);
         let name = key(&JobRecord::key_of(record.id)).map_err(failed)?;
+        let mut record = record.clone();
+        record.reign = self.reign;
         let bytes = Bytes::from(record.to_json().map_err(failed)?);
         let mut tags = self.tags.lock().await;
         let written = match tags.get(&record.id) {
+            _ if is_gone(Safeguard::Lease) => self.store.put(&name, bytes).await,
             Some(tag) => self.store.put_if_match(&name, bytes, tag).await,
             None => self.store.put_if_absent(&name, bytes).await,
         };

@@ -62,6 +62,8 @@ mod recover;
 mod repair;
 mod restore;
 mod run;
+#[doc(hidden)]
+pub mod sabotage;
 mod saver;
 mod schedule;
 mod security;

@@ -20,6 +20,7 @@ use crate::lease::{Lease, Renewal};
 use crate::ledger::{Ledger, Unwritten};
 use crate::plan::{Plan, TablePlan, closure, parse_metrics, parse_tables};
 use crate::record::JobRecord;
+use crate::sabotage::{Safeguard, is_gone};
 use crate::usage::usage;
 use crate::wire::command::Kind as Tell;
 use crate::{Action, Bucket, ClusterError, Conductor, CoordinatorSettings, Health, JobId, MemberId, Pool, wire};
@@ -70,7 +71,7 @@ impl Office {
         Arc::new(Self {
             game,
             pool: settings.pool.clone(),
-            ledger: Ledger::new(Arc::clone(&bucket.store)),
+            ledger: Ledger::new(Arc::clone(&bucket.store), reign),
             bucket,
             settings,
             identity,
@@ -136,6 +137,7 @@ impl Office {
             beat.tick().await;
             match lease.renew(self.look(|conductor, _| conductor.crew_to_name())).await {
                 Renewal::Kept => {}
+                Renewal::Lost if is_gone(Safeguard::Lease) => {}
                 Renewal::Lost => return,
                 Renewal::Unknown(error) => tracing::warn!(%error, "the lease could not be renewed, trying again"),
             }

@@ -13,6 +13,9 @@ const VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobRecord {
     version: u32,
+    /// Which coordinator wrote it last: two of them never write the same bytes, by which one could be taken for the other.
+    #[serde(default)]
+    pub(crate) reign: u64,
     /// Which job.
     pub id: u64,
     /// What was asked, canonical.
@@ -72,6 +75,7 @@ impl JobRecord {
         };
         Self {
             version: VERSION,
+            reign: 0,
             id: job.id.0,
             tables: view.tables,
             metrics: view.metrics,
@@ -96,6 +100,7 @@ impl JobRecord {
     pub(crate) fn asked(id: JobId, tables: Vec<String>, metrics: Vec<String>, rules: Rules) -> Self {
         Self {
             version: VERSION,
+            reign: 0,
             id: id.0,
             tables,
             metrics,

@@ -181,9 +181,14 @@ impl Conductor {
             encode: work.next_encode().iter().map(ToString::to_string).collect(),
             alone: run.alone,
         };
-        let members = run.members();
-        for &member in &members {
-            self.actions.push(Action::Tell(member, Tell::Assign(assign.clone())));
+        let (members, alone) = (run.members(), run.alone);
+        let (table, rules) = (run.task.table.clone(), work.rules);
+        for &id in &members {
+            self.actions.push(Action::Tell(id, Tell::Assign(assign.clone())));
+            // From now on it has of the table what its shares say, and nothing else.
+            if let Some(member) = self.members.get_mut(&id).filter(|_| !alone) {
+                member.holdings.retain(|h| h.task.table != table || h.rules != rules);
+            }
         }
         self.count_memory(id);
     }
