@@ -73,13 +73,15 @@ impl Client {
         Ok(())
     }
 
-    /// Asks; where a coordinator stands by, the one that it names.
+    /// Asks; where a coordinator stands by, the one that it names, and where one is away, the others that were given.
     async fn ask<T, F: Future<Output = Result<Response<T>, Status>>>(
         &mut self,
         question: impl Fn(JobsClient<Route>) -> F,
     ) -> Result<T, ClusterError> {
         let mut detours = 0;
         let began = Instant::now();
+        let asked = self.url.clone();
+        let mut others = self.urls.clone().into_iter().filter(|url| *url != asked);
         loop {
             let status = match question(self.jobs.clone()).await {
                 Ok(answer) => return Ok(answer.into_inner()),
@@ -93,16 +95,30 @@ impl Client {
                     self.jobs = jobs_over(self.network.connect("the coordinator", active).await?);
                     self.url = active.to_owned();
                 }
+                // One that was halted takes connections and says nothing. What is submitted twice is built once.
+                None if is_away(&status) && self.turn_to(&mut others).await => {}
                 _ => return Err(self.error(status)),
             }
         }
     }
 
+    /// Connects to the next of these coordinators; false when none takes a connection.
+    async fn turn_to(&mut self, others: &mut impl Iterator<Item = String>) -> bool {
+        for url in others {
+            if let Ok(route) = self.network.connect("the coordinator", &url).await {
+                self.jobs = jobs_over(route);
+                self.url = url;
+                return true;
+            }
+        }
+        false
+    }
+
     fn error(&self, status: Status) -> ClusterError {
         match status.code() {
+            _ if is_away(&status) => unreachable(&self.url, self.network.told(&status)),
             // What a coordinator itself says of its standing is better than that it cannot be reached.
-            Code::Unavailable if status.source().is_none() => ClusterError::Remote(status.message().to_owned()),
-            Code::Unavailable | Code::Unknown | Code::Cancelled => unreachable(&self.url, self.network.told(&status)),
+            Code::Unavailable => ClusterError::Remote(status.message().to_owned()),
             _ => status.into(),
         }
     }
@@ -187,6 +203,14 @@ impl Watch {
     /// [`ClusterError::Unreachable`] when the coordinator is gone.
     pub async fn next(&mut self) -> Result<Option<wire::Job>, ClusterError> {
         self.pictures.message().await.map_err(|e| unreachable(&self.url, e.message().to_owned()))
+    }
+}
+
+/// True when this is not what a coordinator said, but that it said nothing.
+fn is_away(status: &Status) -> bool {
+    match status.code() {
+        Code::Unavailable => status.source().is_some(),
+        code => matches!(code, Code::Unknown | Code::Cancelled),
     }
 }
 

@@ -9,6 +9,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use canju_cluster::{Client, ClusterError, Coordinator, Folders, Network, Worker, WorkerSettings, wire};
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpListener;
 use town::{Town, files, settings};
 use toy::Toy;
 
@@ -74,6 +76,39 @@ async fn bad_requests_are_answered_with_what_is_wrong() {
     }
     let nobody = Client::connect("http://127.0.0.1:1").await.unwrap_err().line();
     assert!(nobody.contains("cannot reach the coordinator at http://127.0.0.1:1"), "{nobody}");
+}
+
+/// A coordinator that takes connections and ends each when it is asked something.
+async fn dying() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.read_exact(&mut [0; 24]).await.unwrap();
+            // Frames as HTTP/2 has them: length and type, and 5 bytes more; a request begins with the type 1.
+            let mut head = [0; 9];
+            while stream.read_exact(&mut head).await.is_ok() && head[3] != 1 {
+                let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+                stream.read_exact(&mut vec![0; length as usize]).await.unwrap();
+            }
+        }
+    });
+    url
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_coordinator_is_asked_where_the_first_takes_connections_and_says_nothing() {
+    let store = tempfile::tempdir().unwrap();
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings(store.path())).await;
+    town.submit(&["T1"], &["dtm"]).await.unwrap();
+    let dead = dying().await;
+    let network = Network::default();
+    let mut client = Client::connect_any(&network, &[dead.clone(), town.url.clone()]).await.unwrap();
+    assert_eq!(client.jobs().await.unwrap().len(), 1);
+    let mut client = Client::connect_any(&network, &[dead.clone(), "http://127.0.0.1:1".to_owned()]).await.unwrap();
+    let nobody = client.jobs().await.unwrap_err().line();
+    assert!(nobody.contains(&format!("cannot reach the coordinator at {dead}")), "{nobody}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
