@@ -118,6 +118,8 @@ impl Office {
         health.set(false);
         door.close();
         self.over.store(true, Ordering::SeqCst);
+        // Who watches a job is waked to see it: nothing changes any more.
+        self.changes.send_modify(|n| *n += 1);
         match end {
             None => ReignEnd::Stopped(lease),
             Some(ReignEnd::Failed(error)) => {

@@ -122,18 +122,25 @@ impl Conductor {
     /// Gives the shares of a run that nobody has to workers, under a new epoch. Where there is no room for
     /// them the run stands still until there is.
     pub(crate) fn share_again(&mut self, now: Duration, id: WorkId) {
+        let Some(run) = self.works.get(&id).and_then(Work::run) else { return };
+        let before = run.members();
+        self.share_anew(now, id, &before);
+    }
+
+    /// As [`Self::share_again`]; those who had shares before and have none now drop their parts.
+    fn share_anew(&mut self, now: Duration, id: WorkId, before: &BTreeSet<MemberId>) {
         let epoch = self.new_epoch();
         let Some(work) = self.works.get(&id) else { return };
         let Some(run) = work.run() else { return };
         let mut shares = run.shares.clone();
         self.take_back(work, &mut shares);
         self.give_away(work, &mut shares);
-        let before = (run.members(), run.task.clone());
+        let task = run.task.clone();
         if let Some(Stage::Running(run)) = self.works.get_mut(&id).map(|w| &mut w.stage) {
             run.renew(now, epoch, shares);
             let members = run.members();
-            for &member in before.0.difference(&members) {
-                self.tell_drop(member, &before.1);
+            for &member in before.difference(&members) {
+                self.tell_drop(member, &task);
             }
         }
         self.assign(id);
@@ -286,6 +293,8 @@ impl Conductor {
         if !run.is_in_plies() {
             return;
         }
+        // Before the shares go: a worker that gives its last one away is no member any more.
+        let before = run.members();
         let mut more = Vec::new();
         for m in due {
             let Some(share) = run.shares.get_mut(m.share) else { continue };
@@ -301,7 +310,7 @@ impl Conductor {
         }
         run.shares.extend(more);
         self.price_shares(id);
-        self.share_again(now, id);
+        self.share_anew(now, id, &before);
     }
 
     fn price_shares(&mut self, id: WorkId) {

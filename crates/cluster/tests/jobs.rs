@@ -112,6 +112,36 @@ async fn another_coordinator_is_asked_where_the_first_takes_connections_and_says
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_watches_a_job_is_sent_away_when_the_reign_is_over() {
+    let store = tempfile::tempdir().unwrap();
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings(store.path())).await;
+    // Nobody works on it, so that nothing changes but the reign.
+    let job = town.submit(&["T1"], &["dtm"]).await.unwrap();
+    let mut watch = town.client().await.watch(&job.id).await.unwrap();
+    assert!(watch.next().await.unwrap().is_some());
+    let lease = store.path().join("lease/coordinator");
+    let ended = async { while watch.next().await.unwrap().is_some() {} };
+    let deposed = async {
+        loop {
+            // Again and again: a renewal may be under way.
+            if let Ok(text) = std::fs::read(&lease)
+                && let Ok(mut record) = serde_json::from_slice::<serde_json::Value>(&text)
+            {
+                record["reign"] = (record["reign"].as_u64().unwrap() + 1).into();
+                record["holder"]["process"] = "another".into();
+                std::fs::write(&lease, record.to_string()).unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+    };
+    tokio::select! {
+        () = ended => {}
+        () = deposed => {}
+        () = tokio::time::sleep(Duration::from_secs(60)) => panic!("it is told nothing"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn addresses_and_stores_that_cannot_be_used_are_refused() {
     let store = tempfile::tempdir().unwrap();
     let town = Town::found(Arc::new(Toy::default()), &Folders, settings(store.path())).await;
