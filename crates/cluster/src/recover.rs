@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::assign::share_out;
 use crate::member::{Holding, Member};
-use crate::run::{Loss, Share};
+use crate::run::{Loss, Run, Share};
 use crate::wire::command::Kind as Tell;
 use crate::work::{Stage, Work};
 use crate::{Action, Conductor, MemberId, WorkId, wire};
@@ -286,6 +286,7 @@ impl Conductor {
         if !run.is_in_plies() {
             return;
         }
+        let (task, before) = (run.task.clone(), run.members());
         let mut more = Vec::new();
         for m in due {
             let Some(share) = run.shares.get_mut(m.share) else { continue };
@@ -302,6 +303,11 @@ impl Conductor {
         run.shares.extend(more);
         self.price_shares(id);
         self.share_again(now, id);
+        // Who has given all away is not told by the new shares; one that drains waits for this word.
+        let members = self.works.get(&id).and_then(Work::run).map(Run::members).unwrap_or_default();
+        for &member in before.difference(&members) {
+            self.tell_drop(member, &task);
+        }
     }
 
     fn price_shares(&mut self, id: WorkId) {
