@@ -222,7 +222,7 @@ impl Record {
 fn read(bytes: &[u8]) -> Result<Record, ClusterError> {
     let wrong = |what: &str| {
         ClusterError::Refused(format!(
-            "the lease {LEASE} in the store cannot be read ({what}): if no coordinator of this store runs, delete it"
+            "the lease {LEASE} in the store cannot be read ({what}): if no coordinator of this store runs, delete it and start all workers again"
         ))
     };
     let record: Record = serde_json::from_slice(bytes).map_err(|e| wrong(&e.to_string()))?;

@@ -43,7 +43,10 @@ impl Office {
             return Ok(ReceiverStream::new(commands));
         }
         if hello.reign > self.reign {
-            let reason = format!("it has attended reign {}, this is {}", hello.reign, self.reign);
+            let reason = format!(
+                "it has attended reign {}, this is {}: if the lease was deleted, start the worker again",
+                hello.reign, self.reign
+            );
             say(Tell::Goodbye(goodbye(reason)));
             return Ok(ReceiverStream::new(commands));
         }

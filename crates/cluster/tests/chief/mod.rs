@@ -20,7 +20,7 @@ use tonic::transport::Server;
 use tonic::{Request, Response, Status, Streaming};
 
 /// The longest that anything may take.
-const LIMIT: Duration = Duration::from_secs(60);
+pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// Waits, but not for ever.
 pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {

@@ -28,6 +28,8 @@ pub struct Toy {
     pub fail: Option<(&'static str, u16)>,
     /// Parts of this table panic when they compute this ply.
     pub panic: Option<(&'static str, u16)>,
+    /// Parts of this table take so long over this ply.
+    pub pause: Option<(&'static str, u16, Duration)>,
     /// How often parts of each table were prepared.
     pub prepared: Arc<Mutex<BTreeMap<String, u32>>>,
     /// How many parts wait at the gate.
@@ -98,6 +100,7 @@ impl Game for Toy {
         let at = |switch: Option<(&str, u16)>| switch.filter(|s| s.0 == spec.table.as_str()).map(|s| s.1);
         Ok(Box::new(ToyPart {
             hold: at(self.hold),
+            pause: self.pause.filter(|p| p.0 == spec.table.as_str()).map(|p| (p.1, p.2)),
             fail: at(self.fail),
             panic: at(self.panic),
             gate: Arc::clone(&self.gate),
@@ -127,6 +130,7 @@ type Place = (u32, usize);
 
 struct ToyPart {
     hold: Option<u16>,
+    pause: Option<(u16, Duration)>,
     fail: Option<u16>,
     panic: Option<u16>,
     gate: Arc<AtomicBool>,
@@ -223,6 +227,11 @@ impl ToyPart {
             return Err(GameError::OutOfTurn("a test wants it so".into()));
         }
         assert!(self.panic != Some(ply), "a test wants a panic");
+        if let Some((at, long)) = self.pause
+            && at == ply
+        {
+            std::thread::sleep(long);
+        }
         if self.hold == Some(ply) {
             self.waiting.fetch_add(1, Ordering::SeqCst);
             while !self.gate.load(Ordering::SeqCst) {
