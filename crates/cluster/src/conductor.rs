@@ -362,6 +362,7 @@ impl Conductor {
             solved: solved.clone(),
         };
         work.solved.push(solved);
+        (work.failures, work.failed_at) = (0, 0);
         let stage = std::mem::replace(&mut work.stage, Stage::Committing);
         if let Stage::Running(run) = stage {
             self.drop_parts(&run);

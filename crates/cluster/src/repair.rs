@@ -7,18 +7,21 @@ use canju_retro::{Metric, TableName};
 
 use crate::conductor::Damage;
 use crate::plan::TablePlan;
-use crate::run::Loss;
+use crate::run::{Loss, Run};
 use crate::work::{Stage, Work};
 use crate::{Action, Conductor, MemberId, WorkId};
 
-/// How often a part may fail by its worker's own trouble before its jobs fail.
+/// How often a part may fail by its worker's own trouble, without a ply between, before its jobs fail.
 const PART_FAILURES: u32 = 3;
 
 impl Conductor {
     /// A part failed by its worker's own trouble: another worker may fare better.
     pub(crate) fn lose_part(&mut self, now: Duration, member: MemberId, id: WorkId, cause: &str) {
         let Some(work) = self.works.get_mut(&id) else { return };
-        work.failures += 1;
+        // As with lost workers, plies between two failures show that it is not the table's fault.
+        let furthest = work.run().map_or(0, Run::furthest);
+        work.failures = if furthest > work.failed_at { 1 } else { work.failures + 1 };
+        work.failed_at = furthest;
         if work.failures >= PART_FAILURES {
             self.fail(now, id, cause);
             return;

@@ -68,6 +68,8 @@ pub(crate) struct Work {
     pub(crate) repairs: u32,
     /// Parts that failed by their workers' own trouble, and whose they were.
     pub(crate) failures: u32,
+    /// The ply at the last of these failures.
+    pub(crate) failed_at: u16,
     pub(crate) shunned: BTreeSet<MemberId>,
 }
 
@@ -100,6 +102,7 @@ impl Work {
             repair: false,
             repairs: 0,
             failures: 0,
+            failed_at: 0,
             shunned: BTreeSet::new(),
         }
     }
