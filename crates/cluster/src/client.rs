@@ -119,6 +119,8 @@ impl Client {
             _ if is_away(&status) => unreachable(&self.url, self.network.told(&status)),
             // What a coordinator itself says of its standing is better than that it cannot be reached.
             Code::Unavailable => ClusterError::Remote(status.message().to_owned()),
+            // The connection broke, or no gRPC is spoken there.
+            Code::Internal if status.source().is_some() => unreachable(&self.url, self.network.told(&status)),
             _ => status.into(),
         }
     }

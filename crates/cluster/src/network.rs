@@ -239,6 +239,9 @@ impl Network {
                 "{text}; servers that were given --tls-ca want a certificate: give --tls-cert and --tls-key"
             );
         }
+        if status.code() == Code::Internal && !self.security.wants_tls() {
+            return format!("{text}; if it encrypts, write https://HOST:PORT");
+        }
         text
     }
 
