@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use canju_retro::{Game, Metric, Rules};
 use canju_store::Key;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tonic::Status;
 
@@ -41,6 +41,10 @@ pub(crate) struct Office {
     /// Counts changes, to wake who watches.
     pub(crate) changes: watch::Sender<u64>,
     pub(crate) ledger: Ledger,
+    /// Who waits for a renewal of the lease, by ticket; and the last one that was there when a renewal began.
+    tickets: AtomicU64,
+    confirmed: watch::Sender<u64>,
+    hurry: Notify,
     conductor: Mutex<Conductor>,
     lines: Mutex<BTreeMap<MemberId, Line>>,
     /// The reign is over: nothing more is written.
@@ -71,6 +75,9 @@ impl Office {
         Arc::new(Self {
             game,
             pool: settings.pool.clone(),
+            tickets: AtomicU64::new(0),
+            confirmed: watch::Sender::new(0),
+            hurry: Notify::new(),
             ledger: Ledger::new(Arc::clone(&bucket.store), reign),
             bucket,
             settings,
@@ -120,6 +127,7 @@ impl Office {
         self.over.store(true, Ordering::SeqCst);
         // Who watches a job is waked to see it: nothing changes any more.
         self.changes.send_modify(|n| *n += 1);
+        self.confirmed.send_modify(|_| {});
         match end {
             None => ReignEnd::Stopped(lease),
             Some(ReignEnd::Failed(error)) => {
@@ -136,14 +144,31 @@ impl Office {
         let mut beat = interval(self.settings.lease.renew);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            beat.tick().await;
+            tokio::select! {
+                biased;
+                _ = beat.tick() => {}
+                () = self.hurry.notified() => {}
+            }
+            let ticket = self.tickets.load(Ordering::SeqCst);
             match lease.renew(self.look(|conductor, _| conductor.crew_to_name())).await {
-                Renewal::Kept => {}
-                Renewal::Lost if is_gone(Safeguard::Lease) => {}
+                Renewal::Kept => drop(self.confirmed.send_replace(ticket)),
+                Renewal::Lost if is_gone(Safeguard::Lease) => drop(self.confirmed.send_replace(ticket)),
                 Renewal::Lost => return,
                 Renewal::Unknown(error) => tracing::warn!(%error, "the lease could not be renewed, trying again"),
             }
         }
+    }
+
+    /// Waits until the lease was renewed after now: what was written before is seen by whoever has it next.
+    ///
+    /// # Errors
+    /// [`ClusterError::Refused`] when the lease is lost.
+    pub(crate) async fn confirm(&self) -> Result<(), ClusterError> {
+        let ticket = self.tickets.fetch_add(1, Ordering::SeqCst) + 1;
+        self.hurry.notify_one();
+        let mut confirmed = self.confirmed.subscribe();
+        let found = confirmed.wait_for(|done| *done >= ticket || self.is_over()).await;
+        if found.is_ok_and(|done| *done >= ticket) { Ok(()) } else { Err(taken_over()) }
     }
 
     /// Reads what an earlier coordinator has left: its jobs go on.
@@ -355,9 +380,7 @@ impl Office {
         match self.ledger.write(record).await {
             Ok(()) => Ok(()),
             Err(Unwritten::Failed(error)) => Err(error),
-            Err(Unwritten::Fenced) => {
-                Err(ClusterError::Refused("another coordinator has taken over this store meanwhile: ask again".into()))
-            }
+            Err(Unwritten::Fenced) => Err(taken_over()),
         }
     }
 
@@ -386,6 +409,10 @@ impl Office {
             let _ = line.try_send(Ok(wire::Command { kind: Some(Tell::Goodbye(goodbye)) }));
         }
     }
+}
+
+fn taken_over() -> ClusterError {
+    ClusterError::Refused("another coordinator has taken over this store meanwhile: ask again".into())
 }
 
 /// The end of a membership after which joining anew helps.

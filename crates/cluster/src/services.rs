@@ -100,6 +100,8 @@ impl Office {
         let tables = plan.asked.iter().map(ToString::to_string).collect();
         let metrics = plan.metrics.iter().map(ToString::to_string).collect();
         self.write_record(&JobRecord::asked(id, tables, metrics, plan.rules)).await?;
+        // One that was deposed without knowing it can still write what nobody else has written.
+        self.confirm().await?;
         self.with(|conductor, now| conductor.submit(now, id, plan, commits));
         self.picture(id)
     }
