@@ -1,7 +1,7 @@
 //! A cluster on a simulated network, with everything that can go wrong drawn from a seed.
 //!
 //! `CANJU_SEED=N cargo test -p canju-tests --test simulation -- --nocapture` plays one scenario again, with
-//! `RUST_LOG=info` or finer for its log. Thousands of scenarios, in a few minutes:
+//! `RUST_LOG=info` or finer for its log. Thousands of scenarios, with all crates optimised a little:
 //! `cargo test --profile simulation -p canju-tests --test simulation -- --ignored --nocapture`.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
 
