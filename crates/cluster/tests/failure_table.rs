@@ -16,6 +16,7 @@
 
 mod away;
 mod chief;
+mod seat;
 mod town;
 mod toy;
 
@@ -26,11 +27,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use away::Away;
-use bytes::Bytes;
-use canju_cluster::{Client, Coordinator, CoordinatorSettings, Folders, wire};
+use canju_cluster::{Client, CoordinatorSettings, Folders, wire};
 use canju_store::{FolderStore, Key, Store};
 use chief::{LIMIT, Worked, soon, work};
-use tokio::runtime::Runtime;
+use seat::{LEASE, Seat, Usurper};
 use town::{Town, files, settings};
 use toy::Toy;
 
@@ -39,7 +39,6 @@ const TABLE: &str = "T6";
 const SLICES: usize = 16;
 /// The ply at which it is disturbed.
 const PLY: u16 = 5;
-const LEASE: &str = "lease/coordinator";
 
 fn gated() -> Arc<Toy> {
     Arc::new(Toy { no_captures: true, hold: Some((TABLE, PLY)), ..Toy::default() })
@@ -80,61 +79,6 @@ fn again(game: &Toy) -> BTreeSet<(u32, u16)> {
     let computed = game.computed.lock().unwrap();
     assert!(computed.len() > SLICES * usize::from(PLY), "nothing was computed");
     computed.iter().filter(|&(_, &times)| times > 1).map(|((_, slice, ply), _)| (*slice, *ply)).collect()
-}
-
-/// A coordinator that can be killed: all that belongs to it runs on threads of its own.
-struct Seat {
-    url: String,
-    runtime: Option<Runtime>,
-}
-
-impl Seat {
-    fn take(game: Arc<Toy>, settings: CoordinatorSettings) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let (sender, bound) = std::sync::mpsc::channel();
-        runtime.spawn(async move {
-            // Its address may be that of one that was killed just now.
-            let bind = async {
-                loop {
-                    match Coordinator::bind(game.clone(), &Folders, settings.clone()).await {
-                        Ok(coordinator) => return coordinator,
-                        Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
-                    }
-                }
-            };
-            let coordinator = soon("the address", bind).await;
-            sender.send(coordinator.url()).unwrap();
-            coordinator.run(std::future::pending()).await.unwrap();
-        });
-        Self { url: bound.recv().unwrap(), runtime: Some(runtime) }
-    }
-
-    async fn client(&self) -> Client {
-        soon("a coordinator", async {
-            loop {
-                if let Ok(mut client) = Client::connect(&self.url).await
-                    && client.status().await.is_ok()
-                {
-                    return client;
-                }
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        })
-        .await
-    }
-
-    /// Ends it in the middle of whatever it does.
-    fn kill(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.kill();
-    }
 }
 
 async fn end_of(client: &mut Client, job: &str) -> wire::Job {
@@ -225,33 +169,6 @@ fn lasting(store: &Path) -> BTreeMap<std::path::PathBuf, Vec<u8>> {
         }
     }
     found
-}
-
-/// Another coordinator, which takes the lease away from who has it and renews it.
-struct Usurper<'a> {
-    store: &'a dyn Store,
-    reign: Option<u64>,
-}
-
-impl Usurper<'_> {
-    /// Writes the lease once more.
-    async fn renew(&mut self) {
-        let key = Key::new(LEASE).unwrap();
-        loop {
-            let lease = self.store.get(&key).await.unwrap();
-            let mut record: serde_json::Value = serde_json::from_slice(&lease.bytes).unwrap();
-            let found = record["reign"].as_u64().unwrap();
-            let reign = *self.reign.get_or_insert(found + 1);
-            assert!(found <= reign, "it was taken from who renews it");
-            record["reign"] = reign.into();
-            record["holder"] = serde_json::json!({ "address": "http://127.0.0.1:9", "process": "another" });
-            record["beat"] = (record["beat"].as_u64().unwrap() + 1).into();
-            // The holder may have renewed it meanwhile.
-            if self.store.put_if_match(&key, Bytes::from(record.to_string()), &lease.etag).await.is_ok() {
-                return;
-            }
-        }
-    }
 }
 
 async fn reign(store: &dyn Store) -> u64 {
