@@ -1,7 +1,8 @@
 //! Generates the messages and services of `proto/canju/v1`, without a protocol compiler on the machine.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proto");
+    // Asked when it runs: a program that another checkout has built is used again with the same target folder.
+    let root = std::path::PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../../proto");
     println!("cargo:rerun-if-changed={}", root.display());
     let files = ["exchange", "jobs", "membership", "types"].map(|name| format!("canju/v1/{name}.proto"));
     let descriptors = protox::compile(files, [&root])?;
