@@ -2,83 +2,47 @@
 //! not stand in the way of a second try.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
 
+mod hindered;
 mod town;
 mod toy;
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use canju_cluster::{Bucket, Buckets, ClusterError, Folders, VERSION, wire};
-use canju_store::{ETag, Key, Object, ObjectInfo, Store, StoreError};
+use canju_store::StoreError;
+use hindered::{Access, Hindered};
 use town::{Town, files, settings};
 use toy::Toy;
 
-/// A store that fails after so many writes.
-#[derive(Debug)]
-struct Failing {
-    inner: Arc<dyn Store>,
-    left: Arc<AtomicI64>,
-}
+/// Folders that are full after so many writes.
+#[derive(Clone)]
+struct FailingFolders(Arc<AtomicI64>);
 
-impl Failing {
-    fn spend(&self, key: &Key) -> Result<(), StoreError> {
+const SMALL: &str = "the small store";
+
+impl FailingFolders {
+    fn spend(&self, access: Access, key: &str) -> Result<(), StoreError> {
         // The lease is renewed by time: only what belongs to tables is counted.
-        if !key.as_str().starts_with("tables/") || self.left.fetch_sub(1, Ordering::SeqCst) > 0 {
+        if access != Access::Write || !key.starts_with("tables/") || self.0.fetch_sub(1, Ordering::SeqCst) > 0 {
             return Ok(());
         }
         let source = std::io::ErrorKind::StorageFull.into();
-        Err(StoreError::Full { what: key.to_string(), place: self.place(), source })
+        Err(StoreError::Full { what: key.to_owned(), place: SMALL.into(), source })
     }
 }
-
-#[async_trait]
-impl Store for Failing {
-    fn place(&self) -> String {
-        "the small store".into()
-    }
-    async fn get(&self, key: &Key) -> Result<Object, StoreError> {
-        self.inner.get(key).await
-    }
-    async fn get_range(&self, key: &Key, range: Range<u64>) -> Result<Bytes, StoreError> {
-        self.inner.get_range(key, range).await
-    }
-    async fn head(&self, key: &Key) -> Result<ObjectInfo, StoreError> {
-        self.inner.head(key).await
-    }
-    async fn put(&self, key: &Key, bytes: Bytes) -> Result<ETag, StoreError> {
-        self.spend(key)?;
-        self.inner.put(key, bytes).await
-    }
-    async fn put_if_absent(&self, key: &Key, bytes: Bytes) -> Result<ETag, StoreError> {
-        self.spend(key)?;
-        self.inner.put_if_absent(key, bytes).await
-    }
-    async fn put_if_match(&self, key: &Key, bytes: Bytes, expected: &ETag) -> Result<ETag, StoreError> {
-        self.spend(key)?;
-        self.inner.put_if_match(key, bytes, expected).await
-    }
-    async fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        self.inner.delete(key).await
-    }
-    async fn list(&self, prefix: &str) -> Result<Vec<ObjectInfo>, StoreError> {
-        self.inner.list(prefix).await
-    }
-}
-
-#[derive(Clone)]
-struct FailingFolders(Arc<AtomicI64>);
 
 #[async_trait]
 impl Buckets for FailingFolders {
     async fn open(&self, location: &str) -> Result<Bucket, ClusterError> {
         let Bucket { store, source } = Folders.open(location).await?;
-        Ok(Bucket { store: Arc::new(Failing { inner: store, left: Arc::clone(&self.0) }), source })
+        let how = self.clone();
+        let store = Hindered::new(store, SMALL, move |access, key| how.spend(access, key));
+        Ok(Bucket { store, source })
     }
 }
 

@@ -16,6 +16,7 @@
 
 mod away;
 mod chief;
+mod hindered;
 mod seat;
 mod town;
 mod toy;

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
 
 mod chief;
+mod failing;
+mod hindered;
 mod town;
 mod toy;
 
@@ -411,8 +413,6 @@ async fn a_coordinator_whose_reign_is_over_is_not_attended() {
     guest.tell(Tell::Goodbye(goodbye)).await;
     chief.admit(3, 6).await;
 }
-
-mod failing;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_that_fails_only_delays_checkpoints() {
