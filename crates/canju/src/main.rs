@@ -1,7 +1,6 @@
 //! The canju command: asks finished tables about positions, counts, and checks them.
 
 mod arguments;
-mod failure;
 mod line;
 mod list;
 mod probe;
@@ -13,6 +12,7 @@ mod words;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use canju_command::failure;
 use clap::Parser;
 use tracing_subscriber::EnvFilter;
 
@@ -20,25 +20,14 @@ use arguments::{Arguments, Command, LogFormat};
 
 /// Something asked for was found to be wrong; it has been told.
 const WRONG: u8 = 1;
-/// What was asked for could not be done.
-const FAILED: u8 = 2;
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) if !error.use_stderr() => {
-            // Help and version. Who closes the pipe has read enough.
-            let _ = error.print();
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            eprintln!("{}", failure::of_arguments(&error));
-            return ExitCode::from(FAILED);
-        }
+        Err(error) => return failure::misused(&error, "canju", ": give one of probe, line, stats, verify, list"),
     };
     if let Err(error) = start_log(&arguments) {
-        eprintln!("{}", failure::line(&error));
-        return ExitCode::from(FAILED);
+        return failure::fail(&failure::line(&error));
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
     let done = run(&arguments.command, &mut out).and_then(|code| {
@@ -47,11 +36,10 @@ fn main() -> ExitCode {
     });
     match done {
         Ok(code) => code,
-        Err(error) if failure::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = out.flush();
-            eprintln!("{}", failure::line(&error));
-            ExitCode::from(FAILED)
+            failure::fail(&failure::line(&error))
         }
     }
 }
@@ -70,6 +58,11 @@ fn run(command: &Command, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// True where who reads the output has closed it.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe))
 }
 
 fn start_log(arguments: &Arguments) -> anyhow::Result<()> {

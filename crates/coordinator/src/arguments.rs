@@ -3,10 +3,9 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use canju_command::{Logging, Trust};
 use canju_store::{Location, LocationError, StoreOptions};
-use clap::{Args, Parser, Subcommand, ValueEnum};
-
-use crate::trust::Trust;
+use clap::{Args, Parser, Subcommand};
 
 /// Builds xiangqi endgame tables: plans, gives work to workers, and commits what they solve.
 #[derive(Parser)]
@@ -16,22 +15,6 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
     #[command(flatten)]
     pub(crate) logging: Logging,
-}
-
-#[derive(Args)]
-pub(crate) struct Logging {
-    /// What to log to stderr, as `info`, `warn` or `canju_cluster=debug`; RUST_LOG otherwise
-    #[arg(long, global = true, value_name = "FILTER")]
-    pub(crate) log: Option<String>,
-    /// How log lines look
-    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
-    pub(crate) log_format: LogFormat,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum LogFormat {
-    Text,
-    Json,
 }
 
 #[derive(Subcommand)]

@@ -3,14 +3,11 @@
 mod arguments;
 mod columns;
 mod follow;
-mod health;
-mod logging;
 mod plan;
 mod remote;
 mod screen;
 mod start;
 mod summary;
-mod trust;
 mod watch;
 
 use std::error::Error;
@@ -19,6 +16,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use canju_command::{Unwell, ask, failure};
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
@@ -26,31 +24,14 @@ use crate::arguments::{Arguments, Command};
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return misused(&error),
+        Err(error) => return failure::misused(&error, "coordinator", ""),
     };
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if has_read_enough(&error) => ExitCode::SUCCESS,
-        Err(error) if error.is::<health::Unwell>() => ExitCode::FAILURE,
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "error: {}", canju_cluster::causes(error.as_ref()));
-            ExitCode::from(2)
-        }
+        Err(error) if error.is::<Unwell>() => ExitCode::FAILURE,
+        Err(error) => failure::fail(&format!("error: {}", canju_cluster::causes(error.as_ref()))),
     }
-}
-
-/// Help goes to stdout; a command line that cannot be understood is one line on stderr, like every other error.
-fn misused(error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() {
-        let _ = error.print();
-        return ExitCode::SUCCESS;
-    }
-    let text = error.to_string();
-    let told: Vec<&str> = text.split("Usage:").next().unwrap_or_default().split_whitespace().collect();
-    let told = told.join(" ").replace(" For more information, try '--help'.", "");
-    let told = if told.starts_with("error:") { told } else { "error: no command".to_owned() };
-    let _ = writeln!(std::io::stderr(), "{told}; see `coordinator --help`");
-    ExitCode::from(2)
 }
 
 fn run(arguments: Arguments) -> Result<()> {
@@ -59,7 +40,7 @@ fn run(arguments: Arguments) -> Result<()> {
         _ => true,
     };
     // What ends a command is said once, as its error.
-    logging::begin(&arguments.logging, if quiet { "error" } else { "info" })?;
+    arguments.logging.begin(if quiet { "error" } else { "info" })?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(async {
         match arguments.command {
@@ -69,7 +50,7 @@ fn run(arguments: Arguments) -> Result<()> {
             Command::Status(arguments) => remote::status(&arguments).await,
             Command::Cancel(arguments) => remote::cancel(&arguments).await,
             Command::Plan(arguments) => plan::plan(arguments).await,
-            Command::Health(arguments) => health::health(&arguments).await,
+            Command::Health(h) => ask("the coordinator", &h.urls, h.live, &h.trust).await,
         }
     });
     // A part that is still on the threads must not hold up the end.

@@ -2,11 +2,7 @@
 
 mod advertise;
 mod arguments;
-mod health;
-mod logging;
-mod trust;
 
-use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use canju_cluster::{HttpSettings, Stores, Worker, WorkerSettings, available_memory, parse_bytes, parse_memory};
+use canju_command::{Unwell, ask, failure};
 use canju_endgame::Xiangqi;
 use canju_shelf::CacheSettings;
 use canju_store::StoreOptions;
@@ -27,38 +24,21 @@ use crate::arguments::{Arguments, Command, Start};
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return misused(&error),
+        Err(error) => return failure::misused(&error, "worker", ""),
     };
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.is::<health::Unwell>() => ExitCode::FAILURE,
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "error: {}", canju_cluster::causes(error.as_ref()));
-            ExitCode::from(2)
-        }
+        Err(error) if error.is::<Unwell>() => ExitCode::FAILURE,
+        Err(error) => failure::fail(&format!("error: {}", canju_cluster::causes(error.as_ref()))),
     }
-}
-
-/// Help goes to stdout; a command line that cannot be understood is one line on stderr, like every other error.
-fn misused(error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() {
-        let _ = error.print();
-        return ExitCode::SUCCESS;
-    }
-    let text = error.to_string();
-    let told: Vec<&str> = text.split("Usage:").next().unwrap_or_default().split_whitespace().collect();
-    let told = told.join(" ").replace(" For more information, try '--help'.", "");
-    let told = if told.starts_with("error:") { told } else { "error: no command".to_owned() };
-    let _ = writeln!(std::io::stderr(), "{told}; see `worker --help`");
-    ExitCode::from(2)
 }
 
 fn run(arguments: Arguments) -> Result<()> {
-    logging::begin(&arguments.logging)?;
+    arguments.logging.begin("info")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let arguments = match arguments.command {
         Command::Start(arguments) => *arguments,
-        Command::Health(arguments) => return runtime.block_on(health::health(&arguments)),
+        Command::Health(h) => return runtime.block_on(ask("the worker", &[h.url], h.live, &h.trust)),
     };
     if let Some(scratch) = &arguments.scratch {
         check_scratch(scratch)?;

@@ -1,7 +1,6 @@
 //! The fetch command: finds, fetches and checks finished tables.
 
 mod arguments;
-mod failure;
 mod get;
 mod index;
 mod list;
@@ -14,36 +13,28 @@ mod words;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use canju_command::failure;
 use clap::Parser;
 use tracing_subscriber::EnvFilter;
 
 use arguments::{Arguments, Command};
 
-/// What was asked for could not be done, or a table is not whole: the same as of `canju`.
-const FAILED: u8 = 2;
-
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) if !error.use_stderr() => {
-            // Help and version. Who closes the pipe has read enough.
-            let _ = error.print();
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => return fail(&failure::of_arguments(&error)),
+        Err(error) => return failure::misused(&error, "fetch", ": give one of list, get, verify, index"),
     };
     let done = start_log(&arguments).and_then(|()| run(&arguments.command));
     match done {
         Ok(code) => code,
-        Err(error) if failure::is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => fail(&failure::line(&error)),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => failure::fail(&failure::line(&error)),
     }
 }
 
-fn fail(line: &str) -> ExitCode {
-    // Standard error may be closed.
-    let _ = writeln!(io::stderr(), "{line}");
-    ExitCode::from(FAILED)
+/// True where who reads the output has closed it. Connections break too: only the output counts.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
 fn run(command: &Command) -> anyhow::Result<ExitCode> {

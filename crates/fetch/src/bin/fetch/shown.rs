@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use canju_command::failure::one_line;
 use canju_fetch::{Event, Watch};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-use crate::failure::one_line;
 use crate::words::{count, grouped};
 
 /// How often a line is written where there is no terminal.

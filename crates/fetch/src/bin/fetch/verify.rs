@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::bail;
+use canju_command::failure::one_line;
 use canju_fetch::{Checked, Finding, check};
 use serde::Serialize;
 
 use crate::arguments::VerifyArguments;
-use crate::failure::one_line;
 use crate::shown::Shown;
 use crate::words::{count, grouped, tables};
 

@@ -1,0 +1,41 @@
+//! Asking whether a process is well, for those who watch over processes and have no other program at hand.
+
+use std::fmt;
+
+use anyhow::Result;
+use canju_cluster::{LIVE, is_well};
+
+use crate::Trust;
+
+/// What was asked is not well; that was said already.
+#[derive(Debug)]
+pub struct Unwell;
+
+impl fmt::Display for Unwell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not ready")
+    }
+}
+
+impl std::error::Error for Unwell {}
+
+/// Asks `what` at these URLs, and says on stderr what is wrong; one that is well is enough. With `live` it is enough that
+/// one answers.
+///
+/// # Errors
+/// [`Unwell`] when none is; what is wrong with the certificates.
+pub async fn ask(what: &'static str, urls: &[String], live: bool, trust: &Trust) -> Result<()> {
+    let network = trust.network()?;
+    let service = if live { LIVE } else { "" };
+    let mut wrong = Vec::new();
+    for url in urls {
+        let url = network.url_of(url);
+        match is_well(&network, what, &url, service).await {
+            Ok(true) => return Ok(()),
+            Ok(false) => wrong.push(format!("{what} at {url} is not ready")),
+            Err(error) => wrong.push(format!("error: {}", error.line())),
+        }
+    }
+    eprintln!("{}", wrong.join("; "));
+    Err(Unwell.into())
+}
