@@ -179,16 +179,11 @@ impl Conductor {
         (id, epoch)
     }
 
-    /// Names of the workers that take work.
-    #[must_use]
-    pub fn crew(&self) -> BTreeSet<String> {
-        self.members.values().filter(|m| m.takes_work()).map(|m| m.name.clone()).collect()
-    }
-
     /// The workers that a later coordinator waits for: those that take work, or those that this one waits for itself.
-    pub(crate) fn crew_to_name(&self) -> BTreeSet<String> {
+    pub(crate) fn crew(&self) -> BTreeSet<String> {
         let missing = self.settling.iter().flat_map(|s| s.missing.iter().cloned());
-        self.crew().into_iter().chain(missing).collect()
+        let here = self.members.values().filter(|m| m.takes_work()).map(|m| m.name.clone());
+        here.chain(missing).collect()
     }
 
     /// A process reports what it has used.

@@ -150,7 +150,7 @@ impl Office {
                 () = self.hurry.notified() => {}
             }
             let ticket = self.tickets.load(Ordering::SeqCst);
-            match lease.renew(self.look(|conductor, _| conductor.crew_to_name())).await {
+            match lease.renew(self.look(|conductor, _| conductor.crew())).await {
                 Renewal::Kept => drop(self.confirmed.send_replace(ticket)),
                 Renewal::Lost if is_gone(Safeguard::Lease) => drop(self.confirmed.send_replace(ticket)),
                 Renewal::Lost => return,

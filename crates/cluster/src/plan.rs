@@ -91,7 +91,7 @@ impl TablePlan {
     #[must_use]
     pub fn memory_a_worker(&self, workers: usize) -> u64 {
         let shares = share_out(&self.run_cells, workers);
-        shares.into_iter().map(|s| self.memory(self.run_cells[s].iter().sum())).max().unwrap_or(0)
+        shares.into_iter().map(|s| self.memory(self.cells_of(&s))).max().unwrap_or(0)
     }
 
     /// Bytes that the shards to build are expected to take.

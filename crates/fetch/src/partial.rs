@@ -11,9 +11,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use canju_store::{create_durably, sync_folder};
 use canju_table::{ReadAt, ShardInfo};
 
-use crate::home::{create_durably, hash_file, sync_folder};
+use crate::home::hash_file;
 
 const BEGIN: &str = "canju-fetch 1";
 

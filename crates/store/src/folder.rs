@@ -9,6 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 
+use crate::durable::{create_durably, sync_folder};
 use crate::scratch::{Aside, Scratch};
 use crate::{ETag, Key, Object, ObjectInfo, Store, StoreError};
 
@@ -232,25 +233,6 @@ impl Folder {
         }
         Ok(())
     }
-}
-
-/// Creates a folder and those above it; each new name is durable on return.
-fn create_durably(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let parent = folder.parent().ok_or(io::ErrorKind::NotFound)?;
-    create_durably(parent)?;
-    match fs::create_dir(folder) {
-        Err(e) if !(e.kind() == io::ErrorKind::AlreadyExists && folder.is_dir()) => Err(e),
-        _ => sync_folder(parent),
-    }
-}
-
-/// Makes the names in a folder durable.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Elsewhere a folder cannot be opened as a file, and renames are journalled by the system.
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 #[async_trait]

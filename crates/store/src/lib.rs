@@ -30,6 +30,7 @@
 mod conditions;
 #[doc(hidden)]
 pub mod conformance;
+mod durable;
 mod error;
 mod folder;
 mod http;
@@ -50,6 +51,7 @@ mod scratch;
 mod store;
 mod transport;
 
+pub use durable::{create_durably, sync_folder};
 pub use error::StoreError;
 pub use folder::FolderStore;
 pub use http::HttpStore;
