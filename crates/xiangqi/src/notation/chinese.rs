@@ -92,7 +92,7 @@ fn word(letter: char) -> Option<Word> {
         '相' | '象' => Word::Piece(Role::Elephant),
         '车' | '車' | '俥' => Word::Piece(Role::Chariot),
         '马' | '馬' | '傌' => Word::Piece(Role::Horse),
-        '炮' | '砲' => Word::Piece(Role::Cannon),
+        '炮' | '砲' | '包' => Word::Piece(Role::Cannon),
         '兵' | '卒' => Word::Piece(Role::Soldier),
         '前' => Word::Place(Place::First),
         '中' => Word::Place(Place::Middle),

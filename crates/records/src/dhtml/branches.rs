@@ -1,0 +1,173 @@
+//! Moves and comments by branch.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::tags::Tag;
+use super::{read_move, said};
+use crate::builder::Builder;
+use crate::{NodeId, Place, RecordError};
+
+/// No study has more, and each way back to the start stays short.
+const BRANCHES: usize = 2000;
+/// The same of comments.
+const COMMENTS: usize = 20_000;
+
+struct Branch {
+    parent: u32,
+    /// The ply that its first move has.
+    from: usize,
+    digits: Vec<u8>,
+    /// What stands among the digits and is none.
+    odd: bool,
+    place: Place,
+}
+
+/// A branch in the tree: the nodes of its own plies.
+struct Played {
+    parent: Option<u32>,
+    from: usize,
+    nodes: Vec<NodeId>,
+}
+
+pub(super) struct Branches<'a> {
+    branches: BTreeMap<u32, Branch>,
+    /// By branch and ply.
+    comments: Vec<(u32, usize, &'a Tag<'a>)>,
+    passed_over: Vec<Place>,
+}
+
+impl<'a> Branches<'a> {
+    pub fn of(tags: &'a [Tag<'a>]) -> Self {
+        let mut all = Self { branches: BTreeMap::new(), comments: Vec::new(), passed_over: Vec::new() };
+        for tag in tags {
+            if tag.name == "movelist" {
+                all.add(tag, 0, 1, 0);
+            } else if let Some(numbers) = tag.name.strip_prefix("move_") {
+                if let [parent, from, branch] = numbers_of(numbers)[..] {
+                    all.add(tag, parent, from as usize, branch);
+                }
+            } else if let Some(numbers) = tag.name.strip_prefix("comment") {
+                if all.comments.len() == COMMENTS {
+                    all.passed_over.push(tag.place);
+                    continue;
+                }
+                match numbers_of(numbers)[..] {
+                    [ply] => all.comments.push((0, ply as usize, tag)),
+                    [branch, ply] => all.comments.push((branch, ply as usize, tag)),
+                    _ => {}
+                }
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, tag: &Tag<'_>, parent: u32, from: usize, branch: u32) {
+        if self.branches.contains_key(&branch) || self.branches.len() == BRANCHES {
+            self.passed_over.push(tag.place);
+            return;
+        }
+        let digits: Vec<u8> = tag.value.bytes().filter(u8::is_ascii_digit).collect();
+        let odd = tag.value.bytes().any(|b| !b.is_ascii_digit() && !b.is_ascii_whitespace());
+        self.branches.insert(branch, Branch { parent, from, digits, odd, place: tag.place });
+    }
+
+    /// The first move of the main branch, in coordinates.
+    pub fn first_move(&self) -> Option<String> {
+        read_move(self.branches.get(&0)?.digits.get(..4)?).map(|chosen| chosen.to_string())
+    }
+
+    /// Plays all branches and hangs the comments on them.
+    pub fn play(self, builder: &mut Builder<'_>) -> Result<(), RecordError> {
+        for place in &self.passed_over {
+            builder
+                .warn(*place, "one too many branches or comments, or a branch for the second time; passed over".into());
+        }
+        let mut played: BTreeMap<u32, Played> = BTreeMap::new();
+        let mut waiting = VecDeque::from([0]);
+        while let Some(number) = waiting.pop_front() {
+            if let Some(branch) = self.branches.get(&number) {
+                let done = branch_of(branch, number, &played, builder)?;
+                played.insert(number, done);
+            } else {
+                played.insert(number, Played { parent: None, from: 1, nodes: Vec::new() });
+            }
+            let hang = |(&child, branch): (&u32, &Branch)| (branch.parent == number && child != 0).then_some(child);
+            waiting.extend(self.branches.iter().filter_map(hang));
+        }
+        for (number, branch) in &self.branches {
+            if !played.contains_key(number) {
+                let message =
+                    format!("branch {number} hangs on branch {}, which is not there; passed over", branch.parent);
+                builder.warn(branch.place, message);
+            }
+        }
+        for (branch, ply, tag) in self.comments {
+            match node_at(branch, ply, &played) {
+                Some(node) => builder.record.tree.add_comment(node, &said(tag.value)),
+                None if said(tag.value).trim().is_empty() => {}
+                None => {
+                    builder.warn(tag.place, format!("a comment on ply {ply} of branch {branch}, which is not there"))
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn branch_of(
+    branch: &Branch,
+    number: u32,
+    played: &BTreeMap<u32, Played>,
+    builder: &mut Builder<'_>,
+) -> Result<Played, RecordError> {
+    let parent = (number != 0).then_some(branch.parent);
+    let mut done = Played { parent, from: branch.from.max(1), nodes: Vec::new() };
+    if branch.odd {
+        builder.warn(branch.place, format!("branch {number} has something among its moves that is no digit"));
+    }
+    let base = match parent {
+        None => Some(NodeId::START),
+        Some(parent) => done.from.checked_sub(1).and_then(|ply| node_at(parent, ply, played)),
+    };
+    let Some(mut node) = base else {
+        let message = format!(
+            "branch {number} begins at ply {} of branch {}, which is not there; passed over",
+            branch.from, branch.parent
+        );
+        builder.warn(branch.place, message);
+        return Ok(done);
+    };
+    for four in branch.digits.chunks(4) {
+        let Some(chosen) = read_move(four) else {
+            let digits = String::from_utf8_lossy(four).into_owned();
+            builder.warn(branch.place, format!("`{digits}` in branch {number} is no move; the line ends before it"));
+            break;
+        };
+        match builder.play(node, chosen, branch.place)? {
+            Some(next) => node = next,
+            None => break,
+        }
+        done.nodes.push(node);
+    }
+    Ok(done)
+}
+
+/// The node of a ply of a branch, which before the branch's own plies are its parent's.
+fn node_at(mut branch: u32, ply: usize, played: &BTreeMap<u32, Played>) -> Option<NodeId> {
+    if ply == 0 {
+        return played.contains_key(&branch).then_some(NodeId::START);
+    }
+    loop {
+        let there = played.get(&branch)?;
+        if ply >= there.from {
+            return there.nodes.get(ply - there.from).copied();
+        }
+        branch = there.parent?;
+    }
+}
+
+/// The numbers of `0_13_1`; empty if something else is among them.
+fn numbers_of(text: &str) -> Vec<u32> {
+    let numbers: Option<Vec<u32>> = text.trim_start_matches('_').split('_').map(|n| n.parse().ok()).collect();
+    numbers.unwrap_or_default()
+}

@@ -1,0 +1,125 @@
+//! Records as PGN.
+
+use std::fmt::Write;
+
+use canju_xiangqi::notation::{Notation, write_move};
+use canju_xiangqi::{Color, Position};
+
+use crate::{NodeId, Ply, Record, Step};
+
+/// Where a line of moves is broken.
+const WIDTH: usize = 100;
+
+/// Writes a record as a game of PGN, with its comments and variations, and an empty line at the end.
+///
+/// What is written is read again as the same record, but for what a comment cannot hold: `}` becomes `)`.
+#[must_use]
+pub fn write_pgn(record: &Record, notation: Notation) -> String {
+    let mut text = tags(record, notation);
+    text.push('\n');
+    let mut moves = Moves { text, column: 0 };
+    moves.said(record, NodeId::START);
+    let mut needs_number = true;
+    for step in record.steps() {
+        match step {
+            Step::Move(ply) => {
+                moves.ply(record, &ply, notation, needs_number);
+                needs_number = !record.tree.comment(ply.node).is_empty();
+            }
+            Step::Open => {
+                moves.word("(");
+                needs_number = true;
+            }
+            Step::Close => {
+                moves.word(")");
+                needs_number = true;
+            }
+        }
+    }
+    moves.word(record.result.to_pgn());
+    moves.text + "\n\n"
+}
+
+fn tags(record: &Record, notation: Notation) -> String {
+    let format = match notation {
+        Notation::Coordinates => "ICCS",
+        Notation::Wxf => "WXF",
+        Notation::Chinese => "Chinese",
+    };
+    let fen = if record.start == Position::initial() { String::new() } else { record.start.to_fen() };
+    let all = [
+        ("Game", "Chinese Chess", true),
+        ("Event", &record.event, true),
+        ("Site", &record.site, false),
+        ("Date", &record.date, false),
+        ("Round", &record.round, false),
+        ("Red", &record.red, true),
+        ("Black", &record.black, true),
+        ("Title", &record.title, false),
+        ("Annotator", &record.annotator, false),
+        ("Result", record.result.to_pgn(), true),
+        ("Format", format, true),
+        ("FEN", &fen, false),
+    ];
+    let mut text = String::new();
+    for (name, value, always) in all {
+        if always || !value.is_empty() {
+            let value = if value.is_empty() { "?" } else { value };
+            let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " ");
+            // A string takes whatever is written to it.
+            let _ = writeln!(text, "[{name} \"{value}\"]");
+        }
+    }
+    text
+}
+
+struct Moves {
+    text: String,
+    column: usize,
+}
+
+impl Moves {
+    fn word(&mut self, word: &str) {
+        let width = word.chars().count();
+        if self.column > 0 && self.column + 1 + width > WIDTH {
+            self.text.push('\n');
+            self.column = 0;
+        } else if self.column > 0 && word != ")" && !self.text.ends_with('(') {
+            self.text.push(' ');
+            self.column += 1;
+        }
+        self.text.push_str(word);
+        self.column += width;
+    }
+
+    fn ply(&mut self, record: &Record, ply: &Ply, notation: Notation, needs_number: bool) {
+        // Where Black begins, its first move is the second half of a pair.
+        let half = ply.number.saturating_sub(1) + record.start.turn().index();
+        let number = half / 2 + 1;
+        let is_red = ply.before.turn() == Color::Red;
+        if is_red {
+            self.word(&format!("{number}."));
+        } else if needs_number {
+            self.word(&format!("{number}..."));
+        }
+        let text = write_move(&ply.before, ply.chosen, notation);
+        self.word(&if notation == Notation::Coordinates { iccs(&text) } else { text });
+        for glyph in record.tree.glyphs(ply.node) {
+            self.word(&format!("${glyph}"));
+        }
+        self.said(record, ply.node);
+    }
+
+    fn said(&mut self, record: &Record, node: NodeId) {
+        let comment = record.tree.comment(node);
+        if !comment.is_empty() {
+            self.word(&format!("{{{}}}", comment.replace('}', ")")));
+        }
+    }
+}
+
+/// `h2e2` as this notation writes it in a PGN: `H2-E2`.
+fn iccs(text: &str) -> String {
+    let (from, to) = text.split_at(text.len() / 2);
+    format!("{from}-{to}").to_ascii_uppercase()
+}

@@ -1,0 +1,64 @@
+//! Single moves out of running text.
+
+use canju_xiangqi::Move;
+
+/// The moves of a text that has nothing but moves: parted by spaces or commas, or written without a gap.
+pub(crate) fn moves(text: &str) -> impl Iterator<Item = &str> {
+    let parted = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '，' | ';' | '；' | '、'));
+    parted.filter(|word| !word.is_empty()).flat_map(unjoined).filter(|word| !is_number(word))
+}
+
+/// Cuts `h2e2h9g7` and 炮二平五马8进7 into moves, and takes the number off `1.炮二平五`.
+pub(crate) fn unjoined(word: &str) -> Vec<&str> {
+    let word = match without_number(word) {
+        "" => word,
+        rest => rest,
+    };
+    let fours = fours(word);
+    let joined = if word.is_ascii() {
+        fours.len() > 1 && fours.iter().all(|four| four.parse::<Move>().is_ok())
+    } else {
+        fours.len() > 1 && fours.iter().all(|four| four.chars().count() == 4)
+    };
+    if joined { fours } else { vec![word] }
+}
+
+fn fours(word: &str) -> Vec<&str> {
+    let starts: Vec<usize> = word.char_indices().step_by(4).map(|(at, _)| at).collect();
+    let ends = starts.iter().skip(1).copied().chain([word.len()]);
+    starts.iter().zip(ends).filter_map(|(&start, end)| word.get(start..end)).collect()
+}
+
+/// What follows the number of a move, `12.`; the whole text where there is none.
+pub(crate) fn without_number(word: &str) -> &str {
+    let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    let bare = rest.trim_start_matches(is_dot);
+    // `33.4` is a move of WXF: there the number would leave a lone digit.
+    let digit = bare.len() == 1 && bare.bytes().all(|b| b.is_ascii_digit());
+    if rest.len() < word.len() && bare.len() < rest.len() && !digit { bare } else { word }
+}
+
+/// Whether a word is the number of a move, or dots where a move was told before.
+pub(crate) fn is_number(word: &str) -> bool {
+    word.trim_start_matches(|c: char| c.is_ascii_digit()).chars().all(is_dot)
+}
+
+fn is_dot(c: char) -> bool {
+    matches!(c, '.' | '．' | '。' | '…' | '、')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_parted() {
+        let all = |text| moves(text).collect::<Vec<_>>();
+        assert_eq!(all("h2e2 h9g7"), ["h2e2", "h9g7"]);
+        assert_eq!(all("h2e2h9g7"), ["h2e2", "h9g7"]);
+        assert_eq!(all("1.炮二平五马8进7 2．兵七进一"), ["炮二平五", "马8进7", "兵七进一"]);
+        assert_eq!(all("1. C2.5 H8+7 2. 33.4 3+.4"), ["C2.5", "H8+7", "33.4", "3+.4"]);
+        assert_eq!(all("H2-E2,H9-G7"), ["H2-E2", "H9-G7"]);
+        assert_eq!(all("1... … 12."), Vec::<&str>::new());
+    }
+}
