@@ -49,22 +49,26 @@ pub(super) fn games(text: &str) -> Vec<Vec<Tag<'_>>> {
         let Some(name) = name.get(MARK.len()..).filter(|_| !name.starts_with("[/")) else { continue };
         let name = name.trim_start_matches('_').trim().to_ascii_lowercase();
         let begins = name.is_empty() || is_once(&name);
-        if let Some(game) = games.last_mut() {
-            if begins && game.iter().any(|tag| name.is_empty() || tag.name == name) {
-                games.push(Vec::new());
-            }
+        let clashes = |tag: &Tag<'_>| name.is_empty() || tag.name == name;
+        if begins && games.last().is_some_and(|game| game.iter().any(clashes)) {
+            games.push(Vec::new());
         }
-        if let Some(game) = games.last_mut() {
-            if !name.is_empty() {
-                game.push(Tag { name, value, place });
-            }
+        if let Some(game) = games.last_mut().filter(|_| !name.is_empty()) {
+            game.push(Tag { name, value, place });
         }
     }
-    games
-        .retain(|game| game.iter().any(|tag| tag.name == "binit" || tag.name == "fen" || tag.name.starts_with("move")));
+    games.retain(|game| game.iter().any(Tag::makes_a_game));
     games
 }
 
+impl Tag<'_> {
+    /// Titles alone are no game.
+    fn makes_a_game(&self) -> bool {
+        matches!(self.name.as_str(), "binit" | "fen") || self.name.starts_with("move")
+    }
+}
+
+/// Whether a game has a tag only once.
 fn is_once(name: &str) -> bool {
     matches!(name, "ver" | "title" | "binit" | "movelist")
 }

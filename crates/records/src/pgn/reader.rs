@@ -98,7 +98,7 @@ fn start(game: &Tokens<'_>) -> Result<Position, RecordError> {
 
 fn describe(record: &mut Record, name: &str, value: &str) {
     let value = value.trim();
-    let is_known = !value.is_empty() && value.trim_matches(['?', '.']) != "";
+    let is_known = !value.trim_matches(['?', '.']).is_empty();
     let field = match name.to_ascii_lowercase().as_str() {
         "title" => &mut record.title,
         "event" => &mut record.event,

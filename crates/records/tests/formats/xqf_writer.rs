@@ -69,7 +69,7 @@ pub fn write(record: &Record, version: u8, hidden: &Hidden) -> Vec<u8> {
         let flags = if hides {
             u8::from(goes_on) << 7 | u8::from(has_variation) << 6 | u8::from(!comment.is_empty()) << 5 | 0x0b
         } else {
-            u8::from(goes_on) * 0xf0 | u8::from(has_variation) * 0x0f
+            (u8::from(goes_on) * 0xf0) | (u8::from(has_variation) * 0x0f)
         };
         let from = from.wrapping_add(24).wrapping_add(from_key);
         let to = to.wrapping_add(32).wrapping_add(to_key);
