@@ -23,12 +23,13 @@
 //! The crate knows the board, its [`Piece`]s and their moves, check, mate and stalemate, which both
 //! lose, and the rule that kings must not face each other; it reads and writes positions as FEN,
 //! moves in the three usual notations ([`notation`]), and the names of endgames ([`Material`]). It
-//! knows one position at a time: what repetition forbids is a matter of the line of play. It knows
-//! nothing of tables, and does no input or output.
+//! judges what repetition forbids in a line of play ([`Repetition`]). It knows nothing of tables, and
+//! does no input or output.
 
 mod army;
 mod attacks;
 mod captures;
+mod chase;
 mod color;
 mod fen;
 mod ground;
@@ -39,6 +40,7 @@ pub mod notation;
 mod perft;
 mod piece;
 mod position;
+mod repetition;
 mod role;
 mod setup;
 mod square;
@@ -53,6 +55,7 @@ pub use moves::{Move, MoveList};
 pub use perft::perft;
 pub use piece::Piece;
 pub use position::{Position, Undo};
+pub use repetition::{Conduct, LineError, Repetition, Rule, Verdict};
 pub use role::Role;
 pub use setup::{Illegality, PositionError};
 pub use square::{Square, SquareError, Squares, squares};

@@ -10,3 +10,4 @@ mod material;
 mod notation;
 mod perft;
 mod reference;
+mod repetition;
