@@ -10,6 +10,7 @@ use canju_tests::Workshop;
 use canju_xiangqi::{Color, Position};
 
 const BOTH: [Metric; 2] = [Metric::Dtm, Metric::Dtc];
+const ALL: [Metric; 3] = [Metric::Wdl, Metric::Dtm, Metric::Dtc];
 
 #[test]
 fn every_cell_follows_from_its_successors() {
@@ -21,7 +22,7 @@ fn every_cell_follows_from_its_successors() {
         let last = Mutex::new(Progress { done: 0, total: 0 });
         let report = prober.verify(&table, &Options::default(), &|p| *last.lock().unwrap() = p).unwrap();
         assert_eq!((report.wrong, &report.first), (0, &None), "{name}");
-        assert_eq!(report.metrics, Metric::ALL, "{name}");
+        assert_eq!(report.metrics, ALL, "{name}");
         let manifest = prober.tables().manifest(&table).unwrap();
         assert_eq!(report.checked + report.skipped, manifest.cells, "{name}");
         assert!(report.checked * 3 > manifest.cells, "{name}: {}", report.checked);
@@ -83,7 +84,7 @@ fn changed(metric: Metric) -> (Prober, String) {
 
 #[test]
 fn one_wrong_cell_is_found() {
-    for metric in Metric::ALL {
+    for metric in ALL {
         let (prober, fen) = changed(metric);
         let table = Workshop::new().game().table("KCPKA").unwrap();
         prober.tables().verify_shards(&table).unwrap();

@@ -69,7 +69,7 @@ impl Stats {
             match metric {
                 Metric::Dtm => longest.dtm = Some(line),
                 Metric::Dtc => longest.dtc = Some(line),
-                Metric::Wdl => {}
+                Metric::Wdl | Metric::Odds => {}
             }
         }
         Ok(Self {

@@ -153,8 +153,7 @@ fn draw_up(
     let solved = &commit.solved;
     let mut manifest = Manifest::new(&commit.table, commit.rules, index, shape, &solved.statistics);
     for (metric, shards) in shards_by_metric(solved, shape)? {
-        // A distance to mate is counted on from those of the smaller tables; the others ask only who wins there.
-        let read = if metric == Metric::Dtm { Metric::Dtm } else { Metric::Wdl };
+        let read = metric.of_smaller();
         let hashes = smaller.iter().map(|manifest| {
             let endgame = manifest.endgame.clone();
             let content = manifest.metric_hash(read).ok_or_else(|| {

@@ -53,7 +53,7 @@ impl TablePlan {
         let mut build: Vec<Metric> = metrics.iter().copied().filter(|m| !present.contains(m)).collect();
         // Win, draw and loss comes with a distance: where it alone is gone, one is counted once more.
         if build.is_empty() && !present.contains(&Metric::Wdl) {
-            build.extend(metrics.first());
+            build.extend(metrics.iter().find(|m| m.is_distance()));
         }
         Ok(Self {
             smaller: game.smaller(&table)?,
@@ -104,9 +104,11 @@ impl TablePlan {
                 Metric::Wdl => 0,
                 Metric::Dtm => 95,
                 Metric::Dtc => 70,
+                // Three bytes, which do not compress.
+                Metric::Odds => 3000,
             };
         }
-        if !self.build.is_empty() && !self.present.contains(&Metric::Wdl) {
+        if self.build.iter().any(|m| m.is_distance()) && !self.present.contains(&Metric::Wdl) {
             per_mille += 12;
         }
         (u128::from(self.positions) * per_mille / 1000) as u64

@@ -115,8 +115,9 @@ impl Work {
     /// What the owners encode of the next distance: win, draw and loss goes with the first.
     pub(crate) fn next_encode(&self) -> Vec<Metric> {
         let has_wdl = self.plan.present.contains(&Metric::Wdl) || !self.solved.is_empty();
-        let wdl = (!has_wdl).then_some(Metric::Wdl);
-        wdl.into_iter().chain(self.next_metric()).collect()
+        let next = self.next_metric();
+        let wdl = next.filter(|m| m.is_distance() && !has_wdl).map(|_| Metric::Wdl);
+        wdl.into_iter().chain(next).collect()
     }
 
     pub(crate) fn run(&self) -> Option<&Run> {

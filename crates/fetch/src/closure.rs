@@ -118,7 +118,7 @@ impl Gathered {
         let Some(manifest) = self.manifests.get(table) else { return Err(self.missing(origin, table)) };
         let asked = |metric: &Metric| request.metrics.as_ref().is_none_or(|asked| asked.contains(metric));
         let mut wanted: BTreeSet<Metric> = manifest.metrics.keys().copied().filter(asked).collect();
-        for ((_, metric), links) in self.links.range((table.clone(), Metric::Wdl)..=(table.clone(), Metric::Dtc)) {
+        for ((_, metric), links) in self.links.range((table.clone(), Metric::Wdl)..=(table.clone(), Metric::Odds)) {
             if !manifest.metrics.contains_key(metric) {
                 let (larger, metric) = (links.first().map_or(table, |link| &link.table).clone(), *metric);
                 let place = origin.place();

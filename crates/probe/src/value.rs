@@ -63,7 +63,7 @@ impl Value {
     #[must_use]
     pub const fn distance(&self, metric: Metric) -> Option<u16> {
         match metric {
-            Metric::Wdl => None,
+            Metric::Wdl | Metric::Odds => None,
             Metric::Dtm => self.dtm,
             Metric::Dtc => self.dtc,
         }

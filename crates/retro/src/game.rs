@@ -179,6 +179,9 @@ pub enum GameError {
         #[source]
         source: io::Error,
     },
+    /// A game whose rules do not go together; it names what does not.
+    #[error("the game contradicts itself: {0}")]
+    Flawed(String),
     /// A request that the caller must not make; it names the broken condition.
     #[error("the solver was asked for something out of turn: {0}")]
     OutOfTurn(String),

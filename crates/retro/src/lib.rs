@@ -26,6 +26,7 @@ mod game;
 mod log;
 mod memory;
 mod metric;
+mod odds;
 mod price;
 mod scratch;
 mod solve;
@@ -38,6 +39,7 @@ pub use game::{Cell, Game, GameError, Part, PartSpec, Shape, Side, SliceShape, S
 pub use log::{FrontierLog, LogEntry};
 pub use memory::MemoryTables;
 pub use metric::{Metric, Rules, UnknownName};
+pub use odds::Odds;
 pub use price::Price;
 pub use scratch::{Room, ScratchFile};
 pub use solve::{Solved, solve};

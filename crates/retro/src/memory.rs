@@ -15,7 +15,7 @@ pub struct MemoryTables(RwLock<HashMap<Key, Held>>);
 #[derive(Debug)]
 struct Held {
     codes: SliceCodes,
-    row: usize,
+    row: u32,
 }
 
 /// Why a table in memory could not be read.
@@ -30,16 +30,16 @@ impl MemoryTables {
         Self::default()
     }
 
-    /// Takes over what a solved table holds: its metric, and win-draw-loss with it.
+    /// Takes over what a solved table holds: its metric, and win-draw-loss with a distance.
     ///
     /// # Errors
     /// As [`crate::Part::codes`].
     pub fn insert(&self, game: &dyn Game, table: &TableName, metric: Metric, solved: &Solved) -> Result<(), GameError> {
         let shape = game.shape(table)?;
-        let row = shape.row as usize;
+        let row = shape.row;
         for slice in 0..shape.slices.len() as u32 {
             for side in Side::BOTH {
-                for metric in [metric, Metric::Wdl] {
+                for metric in [metric, Metric::Wdl].into_iter().take(1 + usize::from(metric.is_distance())) {
                     let held = Held { codes: solved.part.codes(slice, side, metric)?, row };
                     self.0
                         .write()
@@ -79,15 +79,12 @@ impl Tables for MemoryTables {
                 Ok(())
             }
             Some(Held { codes: SliceCodes::Wide { palette, cells }, row }) => {
-                // So many cells have at most 256 codes: each such piece, of whole rows, gets a palette of its own.
-                let most = 256 / row.max(&1) * row;
-                let mut first = 0;
-                for chunk in cells.chunks(most.clamp(1, 256)) {
-                    let codes: Vec<_> = chunk.iter().map(|&c| palette[usize::from(c)]).collect();
-                    let indices: Vec<u8> = (0..chunk.len()).map(|i| i as u8).collect();
-                    sink(Block { first, palette: &codes, cells: &indices });
-                    first += chunk.len() as u32;
-                }
+                let codes: Vec<_> = cells.iter().map(|&c| palette[usize::from(c)]).collect();
+                Block::split(0, &codes, *row, sink);
+                Ok(())
+            }
+            Some(Held { codes: SliceCodes::Plain(cells), row }) => {
+                Block::split(0, cells, *row, sink);
                 Ok(())
             }
         }

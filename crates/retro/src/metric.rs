@@ -12,11 +12,29 @@ pub enum Metric {
     Dtm,
     /// Distance to conversion, in plies: to the winner's first capture, or to mate.
     Dtc,
+    /// The chance of winning, where dice decide.
+    Odds,
 }
 
 impl Metric {
     /// All metrics, in the order in which they are listed.
-    pub const ALL: [Self; 3] = [Self::Wdl, Self::Dtm, Self::Dtc];
+    pub const ALL: [Self; 4] = [Self::Wdl, Self::Dtm, Self::Dtc, Self::Odds];
+
+    /// True for distances, which tell win, draw and loss as well: that metric is written with the first of them.
+    #[must_use]
+    pub const fn is_distance(self) -> bool {
+        matches!(self, Self::Dtm | Self::Dtc)
+    }
+
+    /// What is read of smaller tables when this is solved.
+    #[must_use]
+    pub const fn of_smaller(self) -> Self {
+        match self {
+            Self::Dtm | Self::Odds => self,
+            // These ask only who wins there.
+            Self::Wdl | Self::Dtc => Self::Wdl,
+        }
+    }
 
     /// The name in paths and on the command line.
     #[must_use]
@@ -25,6 +43,7 @@ impl Metric {
             Self::Wdl => "wdl",
             Self::Dtm => "dtm",
             Self::Dtc => "dtc",
+            Self::Odds => "odds",
         }
     }
 }
@@ -51,7 +70,7 @@ impl FromStr for Metric {
         Self::ALL.into_iter().find(|m| m.name().eq_ignore_ascii_case(s)).ok_or_else(|| UnknownName {
             what: "metric",
             given: s.to_owned(),
-            known: "wdl, dtm, dtc",
+            known: "wdl, dtm, dtc, odds",
         })
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Odds;
+
 /// How far a decided position is from its end: first by order, then by plies.
 ///
 /// The order counts the rule violations (perpetual checks or chases) that the loser can still
@@ -46,8 +48,9 @@ impl Outcome {
     }
 }
 
-/// An [`Outcome`] in 32 bits, as palettes of tables hold it: the two highest bits are 0 draw,
-/// 1 win, 2 loss; below them 14 bits of order; the lowest 16 bits are plies.
+/// An [`Outcome`] or [`Odds`] in 32 bits, as palettes of tables hold it: the two highest bits are 0 draw,
+/// 1 win, 2 loss, 3 a chance that is neither 0 nor 1. Below them are 14 bits of order and 16 of plies; of a chance its
+/// numerator over 2^24.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(u32);
 
@@ -58,13 +61,17 @@ impl Code {
     pub const WIN: Self = Self(1 << 30);
     /// A loss without distance.
     pub const LOSS: Self = Self(2 << 30);
+    const CHANCE: u32 = 3 << 30;
 
     /// The code of these bits, or `None` where they mean nothing.
     #[must_use]
     pub const fn from_bits(bits: u32) -> Option<Self> {
         match bits >> 30 {
             0 if bits != 0 => None,
-            3 => None,
+            3 => match Odds::from_numerator(bits & !Self::CHANCE) {
+                Some(odds) if odds.numerator() % Odds::WON.numerator() != 0 => Some(Self(bits)),
+                _ => None,
+            },
             _ => Some(Self(bits)),
         }
     }
@@ -75,7 +82,27 @@ impl Code {
         self.0
     }
 
-    /// What the code says.
+    /// The code of odds: certainty is a win or a loss without distance.
+    pub(crate) const fn of_odds(odds: Odds) -> Self {
+        match odds {
+            Odds::LOST => Self::LOSS,
+            Odds::WON => Self::WIN,
+            _ => Self(Self::CHANCE | odds.numerator()),
+        }
+    }
+
+    /// The odds that the code says, or `None` for a draw, of which there is none where dice decide.
+    #[must_use]
+    pub const fn odds(self) -> Option<Odds> {
+        match self.0 >> 30 {
+            0 => None,
+            1 => Some(Odds::WON),
+            2 => Some(Odds::LOST),
+            _ => Odds::from_numerator(self.0 & !Self::CHANCE),
+        }
+    }
+
+    /// What the code says. A chance is [`Outcome::Draw`]: neither side can force a win.
     #[must_use]
     pub const fn outcome(self) -> Outcome {
         let distance = Distance { order: ((self.0 >> 16) & 0x3fff) as u16, plies: self.0 as u16 };
@@ -100,6 +127,9 @@ impl From<Outcome> for Code {
 
 impl fmt::Debug for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.outcome().fmt(f)
+        match self.0 >> 30 {
+            3 => self.odds().fmt(f),
+            _ => self.outcome().fmt(f),
+        }
     }
 }

@@ -1,13 +1,15 @@
 //! The bytes of one block, from cells and back.
 
+use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 
-use canju_retro::{Code, SliceCodes};
+use canju_retro::{Block, Code, SliceCodes};
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::{DCtx, DDict};
 
-use crate::packing::{bits_for, get, largest, pack, packed_len};
+use crate::direct::{self, is_direct};
+use crate::packing::{bits_for, get, largest, pack, packed_len, unpack};
 use crate::palette::{Distinct, Palette};
 use crate::{Dictionary, EncodeError};
 
@@ -29,7 +31,7 @@ impl<'a> Cutter<'a> {
         Self { codes, distinct: Distinct::of(codes.palette()) }
     }
 
-    /// Cuts the slice into blocks of at most `most` cells and 256 codes that end at multiples of `row` where they can.
+    /// Cuts the slice into blocks of at most `most` cells, and of 256 codes unless they are odds, that end at multiples of `row` where they can.
     pub(crate) fn cut(&self, row: usize, most: usize) -> Result<Vec<Range<usize>>, EncodeError> {
         let len = self.codes.len();
         let mut blocks = Vec::new();
@@ -66,6 +68,7 @@ impl<'a> Cutter<'a> {
     /// The bytes of a block that [`cut`](Self::cut) made.
     pub(crate) fn encode(&self, block: Range<usize>, compressor: &mut BlockCompressor) -> Result<Vec<u8>, EncodeError> {
         match self.codes {
+            SliceCodes::Plain(cells) => Self::encode_plain(&cells[block], compressor),
             SliceCodes::Narrow { cells, .. } => self.encode_indices(&cells[block], &self.distinct.places, compressor),
             SliceCodes::Wide { cells, .. } => {
                 // The block has at most 256 codes: its cells become bytes by a palette of its own.
@@ -83,6 +86,28 @@ impl<'a> Cutter<'a> {
                 self.encode_indices(&narrow, &places, compressor)
             }
         }
+    }
+
+    /// Encodes cells that are codes: by a palette where they are few, else each by its own bits.
+    fn encode_plain(cells: &[Code], compressor: &mut BlockCompressor) -> Result<Vec<u8>, EncodeError> {
+        let mut index_of = HashMap::new();
+        let mut palette = Vec::new();
+        let mut indices = Vec::with_capacity(cells.len());
+        for &code in cells {
+            let index = *index_of.entry(code).or_insert_with(|| {
+                palette.push(code);
+                palette.len() - 1
+            });
+            if index > 255 {
+                let bits = direct::bits_for(cells).ok_or(EncodeError::Odds)?;
+                compressor.packed.clear();
+                direct::pack(cells, bits, &mut compressor.packed);
+                return compressor.finish(vec![bits, PLAIN, 0]);
+            }
+            indices.push(index as u8);
+        }
+        let few = SliceCodes::Narrow { palette, cells: indices };
+        Cutter::new(&few).encode(0..cells.len(), compressor)
     }
 
     /// Encodes cells whose bytes are indices into `places`, which are indices into the distinct codes.
@@ -109,16 +134,7 @@ impl<'a> Cutter<'a> {
         pack(cells, &map, bits, packed);
         let mut out = vec![bits, PLAIN, (palette.codes().len() - 1) as u8];
         palette.write(&mut out);
-        if compressor.packed.len() >= COMPRESS_FROM {
-            let frame = compressor.compress().map_err(EncodeError::Zstd)?;
-            if frame.len() < compressor.packed.len() {
-                out[1] = ZSTD;
-                out.extend_from_slice(&frame);
-                return Ok(out);
-            }
-        }
-        out.extend_from_slice(&compressor.packed);
-        Ok(out)
+        compressor.finish(out)
     }
 
     /// The packed cells of a block without its palette, as the dictionary is trained on.
@@ -187,6 +203,20 @@ impl<'a> BlockCompressor<'a> {
         Ok(Self { dictionary, zstd, packed: Vec::new() })
     }
 
+    /// Appends the packed cells to a block's head and palette, as a frame where that is shorter.
+    fn finish(&mut self, mut out: Vec<u8>) -> Result<Vec<u8>, EncodeError> {
+        if self.packed.len() >= COMPRESS_FROM {
+            let frame = self.compress().map_err(EncodeError::Zstd)?;
+            if frame.len() < self.packed.len() {
+                out[1] = ZSTD;
+                out.extend_from_slice(&frame);
+                return Ok(out);
+            }
+        }
+        out.extend_from_slice(&self.packed);
+        Ok(out)
+    }
+
     /// The packed cells as a frame, which depends on nothing that was compressed before.
     fn compress(&mut self) -> io::Result<Vec<u8>> {
         // From level 5 on zstd salts its hashes by what the context has done: there each block gets a fresh one.
@@ -217,10 +247,10 @@ impl Decoded {
         let (&[bits, form, codes], rest) = stored.split_first_chunk().ok_or("the block has no head")?;
         stored = rest;
         let codes = usize::from(codes) + 1;
-        if !matches!(bits, 0 | 2 | 4 | 8) || codes > 1 << bits {
+        if !matches!(bits, 0 | 2 | 4 | 8 if codes <= 1 << bits) && !(is_direct(bits) && codes == 1) {
             return Err(format!("{bits} bits a cell do not go with {codes} codes"));
         }
-        let palette = Palette::read(&mut stored, codes)?;
+        let palette = if is_direct(bits) { Palette::of(Vec::new()) } else { Palette::read(&mut stored, codes)? };
         let len = packed_len(cells, bits);
         buffer.clear();
         match form {
@@ -240,7 +270,9 @@ impl Decoded {
         if buffer.len() != len {
             return Err(format!("{} bytes of cells, {len} expected", buffer.len()));
         }
-        if codes < 1 << bits && usize::from(largest(&buffer, bits)) >= codes {
+        if is_direct(bits) {
+            direct::unpack(&buffer, bits).ok_or("a cell has odds without meaning")?;
+        } else if codes < 1 << bits && usize::from(largest(&buffer, bits)) >= codes {
             return Err("a cell is beyond the palette".to_owned());
         }
         Ok(Self { palette, bits, packed: buffer })
@@ -248,8 +280,22 @@ impl Decoded {
 
     /// The code of a cell, counted from the block's first.
     pub(crate) fn code(&self, cell: usize) -> Option<Code> {
+        if is_direct(self.bits) {
+            return direct::get(&self.packed, self.bits, cell);
+        }
         let index = get(&self.packed, self.bits, cell)?;
         self.palette.codes().get(usize::from(index)).copied()
+    }
+
+    /// Gives all cells to `sink`, the first of which has this number; several blocks where they have no palette.
+    pub(crate) fn give(&self, first: u32, cells: &mut [u8], row: u32, sink: &mut dyn FnMut(Block<'_>)) {
+        if is_direct(self.bits) {
+            let codes = direct::unpack(&self.packed, self.bits).unwrap_or_default();
+            Block::split(first, &codes, row, sink);
+        } else {
+            unpack(&self.packed, self.bits, cells);
+            sink(Block { first, palette: self.palette.codes(), cells });
+        }
     }
 
     /// Bytes of memory that the block takes.

@@ -13,7 +13,7 @@ use crate::{BySide, ShardInfo};
 pub struct MetricEntry {
     /// The shards in order; together they hold all slices.
     pub shards: Vec<ShardInfo>,
-    /// The longest win and loss by side to move; neither for win-draw-loss.
+    /// The longest win and loss by side to move; none for win-draw-loss and for odds.
     pub longest: BySide<LongestPair>,
     /// Legal positions by value and side to move.
     pub histogram: BySide<Histogram>,
@@ -120,7 +120,7 @@ impl MetricEntry {
     ) -> Result<Self, E> {
         let longest = |side: &SideStatistics| {
             let line = |longest: Option<Longest>| match longest {
-                Some(l) if metric != Metric::Wdl => {
+                Some(l) if metric.is_distance() => {
                     Ok(Some(LongestLine { order: l.distance.order, plies: l.distance.plies, fen: show(l.cell)? }))
                 }
                 _ => Ok(None),
@@ -172,7 +172,7 @@ impl Histogram {
         let mut histogram = Self::default();
         for (&code, &count) in &side.histogram {
             let outcome = match metric {
-                Metric::Wdl => code.outcome().without_distance(),
+                Metric::Wdl | Metric::Odds => code.outcome().without_distance(),
                 _ => Code::outcome(code),
             };
             match outcome {

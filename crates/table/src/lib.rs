@@ -43,6 +43,7 @@
 
 mod block;
 mod dictionary;
+mod direct;
 mod entry;
 mod error;
 mod head;

@@ -77,7 +77,7 @@ pub(crate) mod by_metric {
         type Value = BTreeMap<Metric, T>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object with the metrics wdl, dtm, dtc as names")
+            f.write_str("an object with the metrics wdl, dtm, dtc, odds as names")
         }
 
         fn visit_map<A: de::MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {

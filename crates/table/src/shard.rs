@@ -9,7 +9,6 @@ use zstd::zstd_safe::{DCtx, DDict};
 
 use crate::block::Decoded;
 use crate::head::{Entry, Flaw, Head, PREFIX, Prefix, check};
-use crate::packing::unpack;
 use crate::{Damage, ReadAt, ShardInfo, ShardSpec, TableError};
 
 /// What one read fetches at first: mostly all that stands before the blocks.
@@ -125,8 +124,7 @@ impl Shard {
         let mut cells = Vec::new();
         self.each(blocks, &mut |_| {}, &mut |entry, decoded| {
             cells.resize(entry.cells as usize, 0);
-            unpack(&decoded.packed, decoded.bits, &mut cells);
-            sink(Block { first: entry.first, palette: decoded.palette.codes(), cells: &cells });
+            decoded.give(entry.first, &mut cells, self.head.spec.row, sink);
         })
     }
 

@@ -28,6 +28,9 @@ pub enum EncodeError {
     /// A cell's index is beyond the palette that came with it.
     #[error("a cell's index is beyond the palette that came with it")]
     Palette,
+    /// A block has more than 256 values of which one is no odds: such cells must come with a palette.
+    #[error("a block has more than 256 values, and one of them is no odds")]
+    Odds,
     /// The cells could not be had.
     #[error("the cells of a shard could not be had")]
     Game(#[from] GameError),

@@ -1,6 +1,6 @@
 //! What is written is what is read, and the bytes depend on the cells alone.
 
-use canju_retro::{Code, Side, SliceCodes};
+use canju_retro::{Code, Odds, Side, SliceCodes};
 use canju_table::{Dictionary, EncodeError, ShardSpec, ShardWriter, encode_slice, write_shard};
 use proptest::prelude::*;
 use rayon::prelude::*;
@@ -38,6 +38,31 @@ fn from_one_code_to_thousands() {
             round_trip(&spec(&[20_000, 20_000]), &given);
         }
     }
+}
+
+/// Odds that are nearly all different stand by their bits, two or three bytes a cell; those that are few by a palette.
+#[test]
+fn odds_of_any_number() {
+    let mut random = Random(11);
+    let mut draw = |of: fn(f64) -> Odds, values: u32| {
+        let mut next = || Code::from(of(f64::from(random.next(values + 1)) / f64::from(values)));
+        SliceCodes::Plain((0..30_000).map(|_| next()).collect())
+    };
+    for (of, values, most) in [
+        (Odds::of as fn(f64) -> Odds, 1 << 30, 3.1),
+        (Odds::coarse, 1 << 30, 2.1),
+        (Odds::of, 1, 0.3),
+        (Odds::of, 255, 1.2),
+        (Odds::of, 256, 3.1),
+    ] {
+        let bytes = round_trip(&spec(&[30_000]), &[draw(of, values), draw(of, values)]);
+        assert!((bytes.len() as f64) < 60_000.0 * most, "{values}: {} bytes", bytes.len());
+    }
+    let distances = SliceCodes::Plain((0..300).map(code).collect());
+    let refused = encode_slice(&spec(&[300]), Side::First, 7, &distances, &Dictionary::none(1));
+    assert!(matches!(refused, Err(EncodeError::Odds)));
+    let few = SliceCodes::Plain((0..256).map(code).collect());
+    round_trip(&spec(&[256]), &[few.clone(), few]);
 }
 
 #[test]

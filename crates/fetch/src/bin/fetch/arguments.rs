@@ -67,7 +67,7 @@ pub(crate) struct GetArguments {
     /// The folder to fetch into; canju and the coordinator use the same one.
     #[arg(long, value_name = "DIR", default_value = "./tables")]
     pub to: PathBuf,
-    /// The metrics: some of wdl, dtm, dtc. All that there are unless told otherwise.
+    /// The metrics: some of wdl, dtm, dtc, odds. All that there are unless told otherwise.
     #[arg(long, value_delimiter = ',', value_name = "METRICS")]
     pub metric: Vec<Metric>,
     /// The rules that the tables hold for.
