@@ -21,6 +21,7 @@
 //! ```
 
 mod codes;
+mod explicit;
 mod frontier;
 mod game;
 mod log;
@@ -34,6 +35,7 @@ mod statistics;
 mod value;
 
 pub use codes::{Block, SliceCodes};
+pub use explicit::{Audit, Disagreement, End, Explicit, ExplicitTables, Players, Values, audit, examine};
 pub use frontier::{Frontier, FrontierError};
 pub use game::{Cell, Game, GameError, Part, PartSpec, Shape, Side, SliceShape, StepCounts, TableName, Tables};
 pub use log::{FrontierLog, LogEntry};
