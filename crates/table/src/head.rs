@@ -192,6 +192,8 @@ fn read_directory(mut fields: Fields<'_>, spec: &ShardSpec, prefix: &Prefix) -> 
     let mut starts = vec![0];
     let mut blocks: Vec<Entry> = Vec::with_capacity(known);
     let mut offset = prefix.head_len();
+    // Bytes of a cell.
+    let most = if spec.metric == Metric::Odds { 3 } else { 1 };
     for (part, count) in counts.enumerate() {
         let mut first = 0u32;
         for _ in 0..count {
@@ -200,7 +202,7 @@ fn read_directory(mut fields: Fields<'_>, spec: &ShardSpec, prefix: &Prefix) -> 
             if cells == 0 || cells > MAX_BLOCK_CELLS {
                 return flaw(at, format!("a block of {cells} cells"));
             }
-            if len > cells + BLOCK_HEAD {
+            if len > most * cells + BLOCK_HEAD {
                 return flaw(at, format!("a block of {cells} cells in {len} bytes"));
             }
             blocks.push(Entry { first, cells, offset, len, check });
