@@ -1,5 +1,7 @@
 //! The command line.
 
+use std::net::SocketAddr;
+
 use canju_retro::{Metric, Rules};
 use canju_xiangqi::notation;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -36,6 +38,8 @@ pub(crate) enum Command {
     Verify(VerifyArguments),
     /// The tables that are there.
     List(ListArguments),
+    /// Answers over HTTP: JSON, the explorer page, and the query form of the public xiangqi database.
+    Serve(ServeArguments),
 }
 
 #[derive(Debug, Args)]
@@ -140,4 +144,26 @@ pub(crate) struct ListArguments {
     /// Write JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Where to listen. Everything that it answers is public: with an address that other machines reach, as 0.0.0.0:7425,
+    /// everybody who reaches it may ask.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7425")]
+    pub listen: SocketAddr,
+    #[command(flatten)]
+    pub tables: Tables,
+    /// Threads that ask the tables; four for each processor unless told otherwise, and at least eight.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Memory for decoded blocks, in MiB.
+    #[arg(long, default_value_t = 256, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    pub memory: u64,
+    /// Requests at work or waiting; more are told to come again.
+    #[arg(long, default_value_t = 1024, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub requests: u32,
+    /// Seconds that an answer may take.
+    #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout: u64,
 }

@@ -4,6 +4,7 @@ mod arguments;
 mod line;
 mod list;
 mod probe;
+mod serve;
 mod stats;
 mod tables;
 mod verify;
@@ -24,7 +25,9 @@ const WRONG: u8 = 1;
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return failure::misused(&error, "canju", ": give one of probe, line, stats, verify, list"),
+        Err(error) => {
+            return failure::misused(&error, "canju", ": give one of probe, line, stats, verify, list, serve");
+        }
     };
     if let Err(error) = start_log(&arguments) {
         return failure::fail(&failure::line(&error));
@@ -50,6 +53,7 @@ fn run(command: &Command, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         Command::Line(asked) => line::run(asked, out)?,
         Command::Stats(asked) => stats::run(asked, out)?,
         Command::List(asked) => list::run(asked, out)?,
+        Command::Serve(asked) => serve::run(asked, out)?,
         Command::Verify(asked) => {
             if !verify::run(asked, out)? {
                 out.flush()?;
@@ -71,6 +75,8 @@ fn start_log(arguments: &Arguments) -> anyhow::Result<()> {
             .map_err(|e| anyhow::anyhow!("--log {given}: {e}; give error, warn, info, debug or trace"))?,
         (None, Ok(given)) => EnvFilter::try_new(&given)
             .map_err(|e| anyhow::anyhow!("RUST_LOG={given}: {e}; give error, warn, info, debug or trace"))?,
+        // Who serves wants to see who asks.
+        (None, Err(_)) if matches!(arguments.command, Command::Serve(_)) => EnvFilter::new("info"),
         (None, Err(_)) => EnvFilter::new("warn"),
     };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);

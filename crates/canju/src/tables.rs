@@ -9,7 +9,7 @@ use canju_endgame::Xiangqi;
 use canju_probe::Prober;
 use canju_retro::{Game, TableName};
 use canju_store::{Location, StoreOptions};
-use canju_table::{FolderSource, ReadAt, Source, TableSet};
+use canju_table::{DEFAULT_CACHE, FolderSource, ReadAt, Source, TableSet};
 use canju_xiangqi::{Material, Position};
 use tokio::runtime::{Builder, Runtime};
 
@@ -20,6 +20,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A prober on the tables that were given.
 pub(crate) fn open(tables: &Tables) -> anyhow::Result<Prober> {
+    open_with(tables, DEFAULT_CACHE)
+}
+
+/// The same with so many bytes for decoded blocks.
+pub(crate) fn open_with(tables: &Tables, cache: u64) -> anyhow::Result<Prober> {
     let location: Location = tables.tables.parse()?;
     if let Some(folder) = location.folder()
         && !folder.is_dir()
@@ -34,7 +39,7 @@ pub(crate) fn open(tables: &Tables) -> anyhow::Result<Prober> {
         _ => remote(&location, tables)?,
     };
     tracing::debug!(%location, rules = %tables.rules, "opened");
-    Ok(Prober::new(TableSet::open(source, tables.rules)))
+    Ok(Prober::new(TableSet::with_cache(source, tables.rules, cache)))
 }
 
 /// Tables that are reached over a network. They are read by ranges: a question needs a few blocks, not shards.

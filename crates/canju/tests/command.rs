@@ -1,6 +1,8 @@
 //! The command as users run it: what it prints, how it fails.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+mod serve;
+
 use std::fs;
 use std::io::Read;
 use std::path::Path;

@@ -70,6 +70,15 @@ impl Index {
         Ok(Self { material, name, forts, attackers, block, blocks, axis_squares })
     }
 
+    /// Whether a material can be indexed. Costs nothing, while an index may take hundreds of megabytes.
+    ///
+    /// # Errors
+    /// [`GameError::TooLarge`], with what is exceeded.
+    pub fn fits(material: &Material) -> Result<(), GameError> {
+        let table = TableName::new(&material.to_string())?;
+        Attackers::price(material).map(|_| ()).map_err(|reason| GameError::TooLarge { table, reason })
+    }
+
     /// The material, Red first.
     #[must_use]
     pub fn material(&self) -> &Material {

@@ -72,7 +72,8 @@ impl Value {
     /// The value of the move that led here, for who made it.
     ///
     /// A capture converts at once: won, it counts one ply to the conversion; lost, it does not delay the loss.
-    pub(crate) fn of_move(self, capture: bool) -> Self {
+    #[must_use]
+    pub fn of_move(self, capture: bool) -> Self {
         let outcome = self.outcome.opposite();
         let one_more = |plies: Option<u16>| plies.map(|p| p.saturating_add(1));
         let dtc = match (capture, outcome) {
@@ -84,8 +85,10 @@ impl Value {
         Self { outcome, dtm: one_more(self.dtm), dtc }
     }
 
-    /// Better values are less: fast wins, slow wins, draws, slow losses, fast losses.
-    pub(crate) fn rank(&self, first: Metric) -> (u8, [u16; 2], Reverse<[u16; 2]>) {
+    /// A key by which better values are less: fast wins, slow wins, draws, slow losses, fast losses; by the distance
+    /// of `first`, then by the other.
+    #[must_use]
+    pub fn rank(&self, first: Metric) -> (u8, [u16; 2], Reverse<[u16; 2]>) {
         let second = if first == Metric::Dtm { Metric::Dtc } else { Metric::Dtm };
         let plies = [first, second].map(|m| self.distance(m).unwrap_or_default());
         match self.outcome {

@@ -1,0 +1,128 @@
+//! The routes that are asked about tables, the server, and by scripts of the public database.
+
+use std::sync::Arc;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::chessdb;
+use crate::failure::{ErrorBody, Failure};
+use crate::positions::query;
+use crate::reply::{Keep, json};
+use crate::service::Service;
+use crate::statistics::{Endgames, Statistics};
+
+/// What the server is.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Info {
+    version: &'static str,
+    /// The rule of repetition.
+    rules: &'static str,
+    /// Where the tables are, in words.
+    place: String,
+    /// The version of the numbering of positions that the software knows.
+    index: u32,
+}
+
+/// The tables that are there.
+#[utoipa::path(get, path = "/v1/endgames", tag = "endgames", responses(
+    (status = 200, description = "in the order of their names", body = Endgames),
+    (status = "5XX", description = "busy, too late, or the store is away", body = ErrorBody),
+))]
+pub(crate) async fn endgames(State(service): State<Arc<Service>>, headers: HeaderMap) -> Result<Response, Failure> {
+    let endgames = service.endgames().await?;
+    Ok(json(&headers, Keep::Passing, &*endgames))
+}
+
+/// What the table of an endgame counts.
+#[utoipa::path(get, path = "/v1/endgames/{name}", tag = "endgames", params(
+    ("name" = String, Path, description = "the endgame, in any order and case", example = "KRKN"),
+), responses(
+    (status = 200, description = "counts, histogram and longest wins", body = Statistics),
+    (status = "4XX", description = "no endgame has that name, or its table is not there", body = ErrorBody),
+    (status = "5XX", description = "damaged, busy, too late, or the store is away", body = ErrorBody),
+))]
+pub(crate) async fn statistics(
+    State(service): State<Arc<Service>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let statistics = service.ask(move |asker, _| Statistics::of(asker, &name)).await?;
+    Ok(json(&headers, Keep::Passing, &statistics))
+}
+
+/// What the server is.
+#[utoipa::path(get, path = "/v1/info", tag = "server", responses(
+    (status = 200, description = "version, rules and place", body = Info),
+))]
+pub(crate) async fn info(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {
+    let tables = service.prober().tables();
+    let info = Info {
+        version: env!("CARGO_PKG_VERSION"),
+        rules: tables.rules().name(),
+        place: tables.place(),
+        index: canju_endgame::INDEX_VERSION,
+    };
+    json(&headers, Keep::Passing, &info)
+}
+
+/// Whether the server is at work.
+#[utoipa::path(get, path = "/healthz", tag = "server", responses(
+    (status = 200, description = "it is", body = String, content_type = "text/plain"),
+))]
+pub(crate) async fn healthz() -> impl IntoResponse {
+    ([(header::CACHE_CONTROL, "no-store")], "ok\n")
+}
+
+type Asked = Result<Query<chessdb::Asked>, QueryRejection>;
+
+/// The query form of the public xiangqi database.
+#[utoipa::path(get, path = "/chessdb", tag = "chessdb", params(chessdb::Asked), responses(
+    (status = 200, description = "in the shape of the public database, ended by a NUL; or JSON", content(
+        (String = "text/plain"), (serde_json::Value = "application/json"),
+    )),
+    (status = "5XX", description = "busy, too late, or the store is away", body = String, content_type = "text/plain"),
+))]
+pub(crate) async fn chessdb(State(service): State<Arc<Service>>, asked: Asked) -> Response {
+    scripted(&service, asked).await
+}
+
+/// The same under the name that scripts know.
+#[utoipa::path(get, path = "/chessdb.php", tag = "chessdb", params(chessdb::Asked), responses(
+    (status = 200, description = "in the shape of the public database, ended by a NUL; or JSON", content(
+        (String = "text/plain"), (serde_json::Value = "application/json"),
+    )),
+    (status = "5XX", description = "busy, too late, or the store is away", body = String, content_type = "text/plain"),
+))]
+pub(crate) async fn chessdb_php(State(service): State<Arc<Service>>, asked: Asked) -> Response {
+    scripted(&service, asked).await
+}
+
+async fn scripted(service: &Service, asked: Asked) -> Response {
+    let asked = match query(asked) {
+        Ok(asked) => asked,
+        Err(failure) => return told(failure),
+    };
+    let kind = if asked.is_json() { "application/json" } else { "text/plain; charset=utf-8" };
+    match service.ask(move |asker, deadline| asked.answer(asker, deadline)).await {
+        Ok(text) => {
+            let headers = [(header::CONTENT_TYPE, HeaderValue::from_static(kind))];
+            (headers, [(header::CACHE_CONTROL, "no-cache")], text).into_response()
+        }
+        Err(failure) => told(failure),
+    }
+}
+
+/// A failure as the database tells one.
+fn told(failure: Failure) -> Response {
+    let text = format!("Error: {}", failure.error.message);
+    let mut response = failure.into_response();
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    *response.body_mut() = text.into();
+    response
+}

@@ -1,0 +1,72 @@
+//! What is answered when a question cannot be.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Why there is no answer, by what the client can do.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    pub status: StatusCode,
+    pub error: ErrorDetail,
+}
+
+/// The body of every answer that is an error.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct ErrorBody {
+    pub error: ErrorDetail,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct ErrorDetail {
+    /// A word for programs: `fen`, `illegal`, `name`, `parameter`, `body`, `too_many`, `too_large`, `path`, `method`, `missing`,
+    /// `damaged`, `slow`, `busy`, `store`, `timeout`, `internal`.
+    pub kind: &'static str,
+    /// What is wrong, where, and what to do.
+    pub message: String,
+    /// Commands that would build or fetch what is missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+}
+
+impl Failure {
+    pub fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
+        Self { status, error: ErrorDetail { kind, message: message.into(), commands: Vec::new() } }
+    }
+
+    /// The client's question is wrong.
+    pub fn request(kind: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, kind, message)
+    }
+
+    /// More is done than can be.
+    pub fn busy() -> Self {
+        let text = "the server is at work on as many requests as it takes at a time: ask again in a second";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", text)
+    }
+
+    pub fn timeout() -> Self {
+        let text = "the answer took too long: ask for less, or again later";
+        Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout", text)
+    }
+
+    pub fn internal() -> Self {
+        let text = "the server failed at this; its log tells more";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", text)
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(ErrorBody { error: self.error })).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}

@@ -1,0 +1,236 @@
+//! The routes that are asked about positions.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+use bytes::Bytes;
+use canju_retro::Metric;
+use serde::{Deserialize, Serialize};
+use utoipa::openapi::schema::{AnyOf, ArrayBuilder};
+use utoipa::openapi::{Ref, Schema};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::answers::{Line, Outcome, Probed, WithMoves};
+use crate::asker::read;
+use crate::failure::{ErrorBody, ErrorDetail, Failure};
+use crate::reply::{Keep, json};
+use crate::service::Service;
+
+/// A position.
+#[derive(Deserialize, IntoParams)]
+pub(crate) struct Asked {
+    /// The board from Black's home rank down, and the side to move, `w` or `b`; Red's where it is left out.
+    #[param(example = "5k3/9/9/9/9/9/9/9/9/4K2R1 w")]
+    fen: String,
+}
+
+/// A position, and how its line is counted.
+#[derive(Deserialize, IntoParams)]
+pub(crate) struct AskedLine {
+    /// The board from Black's home rank down, and the side to move, `w` or `b`; Red's where it is left out.
+    #[param(example = "5k3/9/9/9/9/9/9/9/9/4K2R1 w")]
+    fen: String,
+    /// `dtm` or `dtc`; the distance to mate unless told otherwise, or to conversion where the table has only that.
+    metric: Option<String>,
+    /// The most moves, 1 to 10000.
+    limit: Option<String>,
+}
+
+/// Positions to be answered at once.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct Batch {
+    /// At most 1000, or 100 with moves.
+    positions: Vec<BatchPosition>,
+    /// Whether each move is wanted too.
+    #[serde(default)]
+    moves: bool,
+}
+
+/// One of them.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct BatchPosition {
+    fen: String,
+}
+
+/// The answers of a batch.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Results {
+    /// In the order of the positions.
+    #[schema(schema_with = answered)]
+    results: Vec<Answered>,
+}
+
+/// What one position of a batch may be answered. An answer with moves is one without them too.
+fn answered() -> Schema {
+    let any = ["WithMoves", "Probed", "ErrorBody"];
+    let any = any.into_iter().fold(AnyOf::builder(), |any, name| any.item(Ref::from_schema_name(name)));
+    Schema::Array(ArrayBuilder::new().items(any).build())
+}
+
+/// The answer for one position of a batch.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Answered {
+    Moves(WithMoves),
+    Position(Probed),
+    Error { error: ErrorDetail },
+}
+
+type Asking<T> = Result<Query<T>, QueryRejection>;
+
+/// The value of a position.
+#[utoipa::path(get, path = "/v1/probe", tag = "positions", params(Asked), responses(
+    (status = 200, description = "its value, or why that is unknown", body = Probed),
+    (status = "4XX", description = "the question is wrong", body = ErrorBody),
+    (status = "5XX", description = "busy, too late, or the store is away", body = ErrorBody),
+))]
+pub(crate) async fn probe(
+    State(service): State<Arc<Service>>,
+    headers: HeaderMap,
+    asked: Asking<Asked>,
+) -> Result<Response, Failure> {
+    let position = read(&query(asked)?.fen, service.limits().fen)?;
+    let probed = service.ask(move |asker, _| asker.probe(&position)).await?;
+    Ok(json(&headers, keep(&probed), &probed))
+}
+
+/// The value of a position and of each of its moves.
+#[utoipa::path(get, path = "/v1/moves", tag = "positions", params(Asked), responses(
+    (status = 200, description = "its value and its moves, best first", body = WithMoves),
+    (status = "4XX", description = "the question is wrong", body = ErrorBody),
+    (status = "5XX", description = "busy, too late, or the store is away", body = ErrorBody),
+))]
+pub(crate) async fn moves(
+    State(service): State<Arc<Service>>,
+    headers: HeaderMap,
+    asked: Asking<Asked>,
+) -> Result<Response, Failure> {
+    let position = read(&query(asked)?.fen, service.limits().fen)?;
+    let moves = service.ask(move |asker, _| asker.moves(&position)).await?;
+    let known = moves.moves.iter().all(|m| m.unknown.is_none());
+    let keep = if known { keep(&moves.position) } else { Keep::Passing };
+    Ok(json(&headers, keep, &moves))
+}
+
+/// How play goes on when both sides do their best.
+#[utoipa::path(get, path = "/v1/line", tag = "positions", params(AskedLine), responses(
+    (status = 200, description = "the moves to mate, or why there are none", body = Line),
+    (status = "4XX", description = "the question is wrong", body = ErrorBody),
+    (status = "5XX", description = "busy, too late, or the store is away", body = ErrorBody),
+))]
+pub(crate) async fn line(
+    State(service): State<Arc<Service>>,
+    headers: HeaderMap,
+    asked: Asking<AskedLine>,
+) -> Result<Response, Failure> {
+    let asked = query(asked)?;
+    let position = read(&asked.fen, service.limits().fen)?;
+    let metric = match asked.metric.as_deref() {
+        None | Some("") => None,
+        Some(word) => Some(counted(word)?),
+    };
+    let limit = match asked.limit.as_deref() {
+        None | Some("") => service.limits().line,
+        Some(word) => plies(word, service.limits().line)?,
+    };
+    let line = service.ask(move |asker, deadline| asker.line(&position, metric, limit, deadline)).await?;
+    Ok(json(&headers, keep(&line.position), &line))
+}
+
+/// The values of many positions, with their moves if wanted.
+#[utoipa::path(post, path = "/v1/probe", tag = "positions", request_body = Batch, responses(
+    (status = 200, description = "an answer or an error for each position, in their order", body = Results),
+    (status = "4XX", description = "the question is wrong", body = ErrorBody),
+    (status = "5XX", description = "busy, too late, or the store is away", body = ErrorBody),
+))]
+pub(crate) async fn batch(
+    State(service): State<Arc<Service>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Failure> {
+    let limits = service.limits().clone();
+    let body = read_body(&headers, body, limits.body, limits.timeout).await?;
+    let batch: Batch = serde_json::from_slice(&body).map_err(|error| {
+        Failure::request("body", format!("the body is not {{\"positions\": [{{\"fen\": …}}], \"moves\": …}}: {error}"))
+    })?;
+    let most = if batch.moves { limits.batch_with_moves } else { limits.batch };
+    if batch.positions.len() > most {
+        let (n, with) = (batch.positions.len(), if batch.moves { " with moves" } else { "" });
+        return Err(Failure::request("too_many", format!("{n} positions: give at most {most}{with}")));
+    }
+    let results = service.ask(move |asker, deadline| {
+        let answer = |fen: &str| -> Result<Answered, Failure> {
+            deadline.check()?;
+            let position = read(fen, limits.fen)?;
+            Ok(match batch.moves {
+                true => Answered::Moves(asker.moves(&position)?),
+                false => Answered::Position(asker.probe(&position)?),
+            })
+        };
+        let answers = batch.positions.iter().map(|one| match answer(&one.fen) {
+            // What is wrong with one position is told there; what fails the server fails them all.
+            Err(Failure { status, error }) if status.is_client_error() => Ok(Answered::Error { error }),
+            answer => answer,
+        });
+        Ok(Results { results: answers.collect::<Result<_, Failure>>()? })
+    });
+    let results = results.await?;
+    Ok(json(&HeaderMap::new(), Keep::Passing, &results))
+}
+
+/// The body of a request, within bounds of size and time.
+pub(crate) async fn read_body(
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+    patience: Duration,
+) -> Result<Bytes, Failure> {
+    let large = || {
+        let text = format!("the body is too large: give at most {most} bytes");
+        Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text)
+    };
+    let told = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if told.is_some_and(|length| length > most as u64) {
+        return Err(large());
+    }
+    match tokio::time::timeout(patience, to_bytes(body, most)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        // A body without a length is cut off here; one that breaks off has nobody left to be told.
+        Ok(Err(_)) => Err(large()),
+        Err(_) => {
+            let text = format!("the body did not come within {} seconds", patience.as_secs());
+            Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "slow", text))
+        }
+    }
+}
+
+/// The parameters of an address.
+pub(crate) fn query<T>(asked: Asking<T>) -> Result<T, Failure> {
+    let Query(asked) = asked.map_err(|rejected| {
+        let text = rejected.body_text();
+        let text = text.strip_prefix("Failed to deserialize query string: ").unwrap_or(&text);
+        Failure::request("parameter", format!("the address's parameters: {text}"))
+    })?;
+    Ok(asked)
+}
+
+fn counted(word: &str) -> Result<Metric, Failure> {
+    match word.parse() {
+        Ok(metric @ (Metric::Dtm | Metric::Dtc)) => Ok(metric),
+        _ => Err(Failure::request("parameter", format!("metric={word}: give dtm or dtc"))),
+    }
+}
+
+fn plies(word: &str, most: usize) -> Result<usize, Failure> {
+    let limit = word.parse().ok().filter(|limit| (1..=most).contains(limit));
+    limit.ok_or_else(|| Failure::request("parameter", format!("limit={word}: give a number of moves from 1 to {most}")))
+}
+
+fn keep(probed: &Probed) -> Keep {
+    if probed.outcome == Outcome::Unknown || probed.unknown.is_some() { Keep::Passing } else { Keep::Known }
+}

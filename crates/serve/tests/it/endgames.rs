@@ -1,0 +1,98 @@
+//! The tables, what they count, and the server itself.
+
+use std::sync::Arc;
+
+use canju_table::MemorySource;
+use serde_json::{Value, json};
+
+use crate::{KRK, ask, files, get, limits, memory, over, server};
+
+#[tokio::test]
+async fn the_tables_are_listed() {
+    let value = get(&server(), "/v1/endgames").await.json();
+    assert_eq!((&value["rules"], &value["place"], &value["damaged"]), (&json!("plain"), &json!("memory"), &json!([])));
+    let endgames = value["endgames"].as_array().unwrap();
+    let names: Vec<&str> = endgames.iter().map(|e| e["endgame"].as_str().unwrap()).collect();
+    assert_eq!(names, ["KBK", "KK", "KNK", "KNKB", "KRK", "KRKN"]);
+    let wanted = json!({"endgame": "KRKN", "metrics": ["wdl", "dtm", "dtc"], "men": 4, "positions": 1_312_200});
+    assert_eq!(endgames[5], wanted);
+}
+
+#[tokio::test]
+async fn a_table_that_comes_later_is_found() {
+    let source = Arc::new(MemorySource::new());
+    let server = over(Arc::clone(&source) as _, limits());
+    assert_eq!(ask(&server, "/v1/probe", KRK).await["unknown"]["reason"], "missing");
+    for (key, bytes) in files() {
+        source.insert(key.clone(), bytes.clone());
+    }
+    assert_eq!(ask(&server, "/v1/probe", KRK).await["outcome"], "win");
+}
+
+#[tokio::test]
+async fn statistics_are_told_from_the_side_that_was_asked_for() {
+    let server = server();
+    let straight = get(&server, "/v1/endgames/krkn").await.json();
+    let turned = get(&server, "/v1/endgames/KNKR").await.json();
+    assert_eq!(
+        (&straight["endgame"], &straight["table"], &straight["cells"]),
+        (&json!("KRKN"), &json!("KRKN"), &json!(1_312_200))
+    );
+    assert_eq!((&turned["endgame"], &turned["table"]), (&json!("KNKR"), &json!("KRKN")));
+    assert_eq!((&straight["sides"]["w"], &straight["sides"]["b"]), (&turned["sides"]["b"], &turned["sides"]["w"]));
+    assert_eq!(straight["histogram"]["dtm"]["w"], turned["histogram"]["dtm"]["b"]);
+    let sum =
+        |value: &Value| value.as_array().unwrap().iter().map(|bar| bar["positions"].as_u64().unwrap()).sum::<u64>();
+    for metric in ["dtm", "dtc"] {
+        for side in ["w", "b"] {
+            let (bars, counts) = (&straight["histogram"][metric][side], &straight["sides"][side]);
+            let told = (sum(&bars["win"]), bars["draw"].as_u64().unwrap(), sum(&bars["loss"]));
+            let wanted = ["win", "draw", "loss"].map(|word| counts[word].as_u64().unwrap());
+            assert_eq!([told.0, told.1, told.2], wanted, "{metric} {side}");
+        }
+        let (longest, extremes) = (&straight["longest"][metric], &straight["extremes"][metric]);
+        assert_eq!(*longest, extremes["w"]["win"], "{metric}");
+        let last = straight["histogram"][metric]["w"]["win"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["plies"], longest["plies"]);
+        let probed = ask(&server, "/v1/probe", longest["fen"].as_str().unwrap()).await;
+        assert_eq!((&probed["outcome"], &probed[metric]), (&json!("win"), &longest["plies"]));
+    }
+    // Who named Black first sees its boards turned.
+    let probed = ask(&server, "/v1/probe", turned["extremes"]["dtm"]["b"]["win"]["fen"].as_str().unwrap()).await;
+    assert_eq!((&probed["turn"], &probed["dtm"]), (&json!("black"), &turned["longest"]["dtm"]["plies"]));
+    assert_eq!(get(&server, "/v1/endgames/KK").await.json()["longest"], json!({"dtm": null, "dtc": null}));
+}
+
+#[tokio::test]
+async fn a_table_that_is_not_there_is_404_with_its_commands() {
+    let server = server();
+    let answer = get(&server, "/v1/endgames/KPPK").await;
+    let (status, kind, message) = answer.error();
+    assert_eq!((status, kind.as_str()), (404, "missing"), "{message}");
+    assert_eq!(answer.json()["error"]["commands"][1], "coordinator start --build KPPK");
+    for (name, wanted) in [("KXK", "X"), ("..%2f..%2fetc", "."), ("KRK.json", "."), ("KK%00", "")] {
+        let (status, kind, message) = get(&server, &format!("/v1/endgames/{name}")).await.error();
+        assert_eq!((status, kind.as_str()), (400, "name"), "{name}: {message}");
+        assert!(message.contains(wanted), "{name}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn one_damaged_manifest_does_not_hide_the_others() {
+    let source = memory();
+    source.insert("tables/plain/KRK/manifest.json", b"{}".to_vec());
+    let server = over(Arc::new(source), limits());
+    let value = get(&server, "/v1/endgames").await.json();
+    assert_eq!((&value["damaged"], value["endgames"].as_array().unwrap().len()), (&json!(["KRK"]), 5));
+    let (status, kind, _) = get(&server, "/v1/endgames/KRK").await.error();
+    assert_eq!((status, kind.as_str()), (500, "damaged"));
+}
+
+#[tokio::test]
+async fn the_server_tells_what_it_is() {
+    let server = server();
+    let info = get(&server, "/v1/info").await.json();
+    assert_eq!((&info["rules"], &info["place"]), (&json!("plain"), &json!("memory")));
+    assert!(info["version"].is_string() && info["index"].is_u64());
+    assert_eq!(get(&server, "/healthz").await.text(), "ok\n");
+}
