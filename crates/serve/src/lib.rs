@@ -26,6 +26,7 @@ mod asker;
 mod chessdb;
 mod endgames;
 mod failure;
+mod games;
 mod limits;
 mod page;
 mod patient;

@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::reply::{Keep, tagged};
 use crate::server::Peer;
 use crate::service::Service;
-use crate::{endgames, page, positions};
+use crate::{endgames, games, page, positions};
 
 /// How long browsers may keep that other pages may ask.
 const ALLOWED: Duration = Duration::from_secs(24 * 3600);
@@ -36,6 +36,7 @@ const ALLOWED: Duration = Duration::from_secs(24 * 3600);
     ),
     tags(
         (name = "positions", description = "Who wins, in how many plies, and by which moves"),
+        (name = "games", description = "Games and studies as files hold them"),
         (name = "endgames", description = "The tables and what they count"),
         (name = "chessdb", description = "The query form of the public xiangqi database"),
         (name = "server", description = "The server itself"),
@@ -49,6 +50,7 @@ fn described() -> (Router<Arc<Service>>, Description) {
         .routes(routes!(positions::probe, positions::batch))
         .routes(routes!(positions::moves))
         .routes(routes!(positions::line))
+        .routes(routes!(games::games))
         .routes(routes!(endgames::endgames))
         .routes(routes!(endgames::statistics))
         .routes(routes!(endgames::info))
