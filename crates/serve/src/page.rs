@@ -37,14 +37,16 @@ pub(crate) async fn page(headers: HeaderMap) -> Response {
 /// The hashes of all elements of that name, as a policy wants them.
 fn hashes(page: &str, element: &str) -> String {
     let (open, close) = (format!("<{element}"), format!("</{element}>"));
-    let contents = page.split(&open).skip(1).filter_map(|rest| {
-        let (attributes, rest) = rest.split_once('>')?;
+    let (mut rest, mut hashes) = (page, Vec::new());
+    // An element goes on to its end, whatever else its text begins.
+    while let Some((attributes, after)) = rest.split_once(&open).and_then(|(_, rest)| rest.split_once('>')) {
+        let Some((content, after)) = after.split_once(&close) else { break };
         // What is only data does not run.
-        let data = attributes.contains("type=\"application/json\"");
-        rest.split_once(&close).filter(|_| !data).map(|(content, _)| content)
-    });
-    let hashes: Vec<String> =
-        contents.map(|content| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(content.as_bytes())))).collect();
+        if !attributes.contains("type=\"application/json\"") {
+            hashes.push(format!("'sha256-{}'", STANDARD.encode(Sha256::digest(content.as_bytes()))));
+        }
+        rest = after;
+    }
     if hashes.is_empty() { "'none'".to_owned() } else { hashes.join(" ") }
 }
 
@@ -57,6 +59,9 @@ mod tests {
         let page = "<style>a</style><script type=\"module\">b</script><script type=\"application/json\">c</script><script>d</script>";
         assert_eq!(hashes(page, "style"), "'sha256-ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs='");
         assert_eq!(hashes(page, "script").split(' ').count(), 2);
+        let nested = "<script>\"<script>\" + x</script>";
+        assert_eq!(hashes(nested, "script"), hashes("<script >\"<script>\" + x</script>", "script"));
+        assert_eq!(hashes(nested, "script").split(' ').count(), 1);
         assert_eq!(hashes("", "script"), "'none'");
     }
 

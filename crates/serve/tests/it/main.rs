@@ -7,6 +7,7 @@ mod connections;
 mod endgames;
 mod games;
 mod http;
+mod nonsense;
 mod openapi;
 mod positions;
 mod sources;
