@@ -124,6 +124,11 @@ impl Index {
         self.leading(slice).iter().map(|&ahead| u32::from(ahead / 5 + ahead % 5)).sum()
     }
 
+    /// True where the anchor has as many rows to go as columns: its transposed image is in the slice as well.
+    pub(crate) fn on_diagonal(&self, slice: u32) -> bool {
+        self.leading(slice).first().is_some_and(|&ahead| transposed(ahead) == ahead)
+    }
+
     /// The largest [`layer`](Index::layer).
     #[must_use]
     pub fn last_layer(&self) -> u32 {

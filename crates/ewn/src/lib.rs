@@ -18,13 +18,16 @@
 //!
 //! The game has no loops: every move lowers the distances of all stones to their goals. So a table is computed in one pass
 //! ([`Sweep`]), from the end, and what it says is exact to a bound that is known ([`error_bound`]). Tables are named by the stones that are
-//! left ([`Signature`]); which cell a position is tells [`Index`].
+//! left ([`Signature`]); which cell a position is tells [`Index`]. [`Ewn`] puts them behind the seam of all games.
 
 mod chances;
 mod color;
 mod dice;
+mod game;
 mod index;
+mod message;
 mod notation;
+mod part;
 mod players;
 mod position;
 mod signature;
@@ -35,6 +38,7 @@ mod sweep;
 pub use chances::{Book, Chances};
 pub use color::Color;
 pub use dice::Dice;
+pub use game::{Ewn, INDEX_VERSION};
 pub use index::Index;
 pub use notation::{NotationError, read_rolled};
 pub use players::{

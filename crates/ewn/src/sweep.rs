@@ -147,6 +147,12 @@ impl Sweep {
         self.index
     }
 
+    /// Bytes that the smaller tables take.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        self.smaller.iter().map(|table| 8 * 2 * table.side(0).len() as u64).sum()
+    }
+
     /// The chances of a slice by side to move, `NAN` for cells that are no position. `earlier` gives the slices of
     /// [`Index::leads_to`], computed before. Returned with them is the number of moves that were looked at.
     pub fn slice<'a>(&self, slice: u32, earlier: impl Fn(u32) -> &'a [Vec<f64>; 2]) -> ([Vec<f64>; 2], u64) {

@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn one_step_from_the_end_it_goes_there() {
         // Whatever stands around: an enemy beside the corner could be taken.
-        assert_eq!(chosen("R1a4 R2e1 B4b4 b", 4), "4b4-a5");
+        assert_eq!(chosen("R1a4 R2d2 B4b4 b", 4), "4b4-a5");
         assert_eq!(chosen("B4a4 B3b5 R1c3 R6b2 b", 4), "4a4-a5");
     }
 
