@@ -59,14 +59,17 @@ fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Result<&'a [u8; N], GameErr
     Ok(head)
 }
 
+/// Slices, and what a message holds of each.
+type Slices = Vec<(u32, Values)>;
+
 /// Takes a message apart: its plies and its slices, ascending.
-pub(crate) fn read(mut bytes: &[u8], index: Index) -> Result<(Range<u16>, Vec<(u32, Values)>), GameError> {
+pub(crate) fn read(mut bytes: &[u8], index: Index) -> Result<(Range<u16>, Slices), GameError> {
     let rest = &mut bytes;
     if *take(rest)? != MARK {
         return Err(misfit("it is no message of this game, or of another version"));
     }
     let plies = u16::from_le_bytes(*take(rest)?)..u16::from_le_bytes(*take(rest)?);
-    let mut slices: Vec<(u32, Values)> = Vec::new();
+    let mut slices = Slices::new();
     while !rest.is_empty() {
         let slice = u32::from_le_bytes(*take(rest)?);
         if slice >= index.slices() || slices.last().is_some_and(|&(last, _)| last >= slice) {

@@ -46,12 +46,12 @@ pub fn read_rolled(text: &str) -> Result<(Position, Option<Die>), NotationError>
     for word in text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
         let wrong = |reason: &str| NotationError::new(word, reason);
         match word.as_bytes() {
-            &[letter, number @ b'1'..=b'6', ref square @ ..] if square.len() == 2 => {
-                let color = color(letter).ok_or_else(|| wrong("a stone begins with R or B"))?;
+            [letter, number @ b'1'..=b'6', square @ ..] if square.len() == 2 => {
+                let color = color(*letter).ok_or_else(|| wrong("a stone begins with R or B"))?;
                 stones.push((color, number - b'0', word[2..].parse::<Square>()?));
             }
-            &[letter, ref roll @ ..] if roll.len() <= 1 => {
-                let to_move = color(letter).ok_or_else(|| wrong("the side to move is r or b"))?;
+            [letter, roll @ ..] if roll.len() <= 1 => {
+                let to_move = color(*letter).ok_or_else(|| wrong("the side to move is r or b"))?;
                 let die = match roll {
                     [] => None,
                     [digit] => Some(

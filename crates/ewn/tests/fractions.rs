@@ -1,5 +1,7 @@
 //! Chances against exact fractions: those that are known, and those of a slow solver that shares no code with the fast one.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
+
 use std::collections::HashMap;
 use std::sync::LazyLock;
 

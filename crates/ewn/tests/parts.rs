@@ -1,5 +1,7 @@
 //! Tables behind the seam of games: whole, cut, and taken over.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
+
 use std::sync::Arc;
 
 use canju_ewn::{Book, Ewn, Index, Signature};
