@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::assign::share_out;
 use crate::member::{Holding, Member};
-use crate::run::{Loss, Share};
+use crate::run::{Loss, Run, Share};
 use crate::wire::command::Kind as Tell;
 use crate::work::{Stage, Work};
 use crate::{Action, Conductor, MemberId, WorkId, wire};
@@ -145,6 +145,13 @@ impl Conductor {
         }
         self.assign(id);
         self.count_memory(id);
+        // What was on its way went by the shares as they were.
+        let members = self.works.get(&id).and_then(Work::run).map(Run::members).unwrap_or_default();
+        for member in members {
+            if self.members.get(&member).is_some_and(|m| m.draining) {
+                self.send_away(id, member);
+            }
+        }
     }
 
     /// Shares without a worker go back to one who still has the part.
@@ -224,18 +231,23 @@ impl Conductor {
         tracing::info!(worker = %member.name, "worker drains");
         let works: Vec<WorkId> = member.parts.keys().copied().collect();
         for work in works {
-            let Some(run) = self.works.get(&work).and_then(Work::run) else { continue };
-            if run.alone {
-                continue;
-            }
-            let shares: Vec<usize> = (0..run.shares.len())
-                .filter(|&s| run.shares[s].member == Some(id) && run.shares[s].made.is_none())
-                .collect();
-            for share in shares {
-                self.move_share(work, share, None, false);
-            }
+            self.send_away(work, id);
         }
         self.schedule(now);
+    }
+
+    /// The shares of a worker that leaves go as soon as their logs are in the store, those that others do not need stay.
+    fn send_away(&mut self, work: WorkId, from: MemberId) {
+        let Some(run) = self.works.get(&work).and_then(Work::run) else { return };
+        if run.alone {
+            return;
+        }
+        let shares: Vec<usize> = (0..run.shares.len())
+            .filter(|&s| run.shares[s].member == Some(from) && (run.shares[s].made.is_none() || !run.is_encoding()))
+            .collect();
+        for share in shares {
+            self.move_share(work, share, None, false);
+        }
     }
 
     /// Somebody who has nothing takes a share of the run at work from who has most.
@@ -249,11 +261,13 @@ impl Conductor {
         }
         let idle = self.members.values().find(|m| m.takes_work() && m.parts.is_empty());
         let Some(idle) = idle else { return };
+        // Whose shards are in the store has nothing more to do than to send its log.
+        let has_open = |share: &Share, member| share.member == Some(member) && share.made.is_none();
         let cells = |member: MemberId| -> u64 {
-            run.shares.iter().filter(|s| s.member == Some(member)).map(|s| work.plan.cells_of(&s.runs)).sum()
+            run.shares.iter().filter(|s| has_open(s, member)).map(|s| work.plan.cells_of(&s.runs)).sum()
         };
         let Some(most) = run.members().into_iter().max_by_key(|&m| cells(m)) else { return };
-        let shares: Vec<usize> = (0..run.shares.len()).filter(|&s| run.shares[s].member == Some(most)).collect();
+        let shares: Vec<usize> = (0..run.shares.len()).filter(|&s| has_open(&run.shares[s], most)).collect();
         let (share, half) = match shares.as_slice() {
             [only] => (*only, true),
             [first, ..] => (*first, false),

@@ -164,6 +164,11 @@ impl Run {
         matches!(self.phase, Phase::Plies(_))
     }
 
+    /// True where all plies are done.
+    pub(crate) const fn is_encoding(&self) -> bool {
+        matches!(self.phase, Phase::Encode(..))
+    }
+
     pub(crate) fn labels(&self) -> u64 {
         match &self.phase {
             Phase::Stopped | Phase::Prepare(_) => self.told.1.max(self.furthest.1),
@@ -331,16 +336,18 @@ impl Run {
         }
     }
 
-    /// A worker is gone. The parts of shares that are in the store are missed only when others must be made again.
+    /// A worker is gone. Parts whose shards are in the store are missed too, unless all others are at their shards:
+    /// plies need the frontiers of every part.
     pub(crate) fn lose(&mut self, member: MemberId) -> Loss {
         if self.alone {
             return if self.members().contains(&member) { Loss::All } else { Loss::None };
         }
+        let all_solved = self.is_encoding();
         let mut needed = false;
         for share in self.shares.iter_mut().filter(|s| s.member == Some(member)) {
             share.member = None;
             share.complete = 0;
-            needed |= share.made.is_none();
+            needed |= share.made.is_none() || !all_solved;
         }
         if needed { Loss::Shares } else { Loss::None }
     }
@@ -377,4 +384,49 @@ fn ply_report(report: &wire::Plied) -> PlyReport {
 
 fn broken(error: BarrierError) -> ClusterError {
     ClusterError::Protocol(error.to_string())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test stops where something is wrong")]
+mod tests {
+    use canju_retro::{Metric, TableName};
+
+    use super::*;
+
+    const PLIES: u32 = 3;
+
+    /// Two shares after so many plies, of which the second one's shards are in the store.
+    fn half_made() -> Run {
+        let table = TableName::new("KRK").unwrap();
+        let task = Task { job: "j1".parse().unwrap(), table, metric: Metric::Dtm, epoch: 7 };
+        let shares = (0..2).map(|n| Share::fresh(Some(MemberId(n)), n as usize..n as usize + 1, 1)).collect();
+        let mut run = Run::new(Duration::ZERO, task, false, shares);
+        for share in 0..2 {
+            run.prepared(MemberId(share.into()), &wire::Prepared { share, ..Default::default() }).unwrap();
+        }
+        for ply in 0..PLIES {
+            for share in 0..2 {
+                let labels = u64::from(ply == 0);
+                let plied = wire::Plied { share, ply, first_labels: labels, ..Default::default() };
+                run.plied(MemberId(share.into()), &plied).unwrap();
+            }
+        }
+        let statistics = Some((&Statistics::default()).into());
+        let made = wire::Encoded { share: 1, statistics, ..Default::default() };
+        run.encoded(Duration::ZERO, MemberId(1), made).unwrap();
+        run
+    }
+
+    #[test]
+    fn a_part_in_the_store_is_missed_only_while_others_need_its_frontiers() {
+        let mut run = half_made();
+        assert_eq!(run.lose(MemberId(1)), Loss::None, "the other share is solved as well");
+
+        let mut run = half_made();
+        assert_eq!(run.lose(MemberId(0)), Loss::Shares, "its shards are not made");
+        let mut shares = run.shares.clone();
+        shares[0].member = Some(MemberId(2));
+        run.renew(Duration::ZERO, 8, shares);
+        assert_eq!(run.lose(MemberId(1)), Loss::Shares, "the first share goes through its plies again");
+    }
 }
