@@ -87,6 +87,7 @@ pub(crate) fn failure(task: &Task, error: &ClusterError) -> wire::Failed {
             wire::Remedy::Rebuild
         }
         ClusterError::Game(GameError::Tables { .. })
+        | ClusterError::Game(GameError::Scratch { .. })
         | ClusterError::Elsewhere(_)
         | ClusterError::Panicked(_)
         | ClusterError::Unreachable { .. }
@@ -100,9 +101,10 @@ pub(crate) fn failure(task: &Task, error: &ClusterError) -> wire::Failed {
 
 /// False where only the way to the table is bad: the table itself may be whole.
 fn is_damage(error: &(dyn std::error::Error + 'static)) -> bool {
-    use std::io::ErrorKind::{NotFound, UnexpectedEof};
+    // What the cache fetched was twice not what the manifest says: then its bytes in the store are not either.
+    use std::io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
     match error.downcast_ref() {
-        Some(TableError::Io { source, .. }) => matches!(source.kind(), NotFound | UnexpectedEof),
+        Some(TableError::Io { source, .. }) => matches!(source.kind(), InvalidData | NotFound | UnexpectedEof),
         _ => true,
     }
 }
@@ -122,10 +124,13 @@ mod tests {
         let task = Task { job: JobId(1), table: name("T4"), metric: Metric::Dtc, epoch: 3 };
         let tables = |source: TableError| ClusterError::Game(source.into_game_error(&name("T2"), Metric::Wdl));
         let io = |kind: io::ErrorKind| TableError::Io { key: "k".into(), place: "p".into(), source: kind.into() };
+        let full = || GameError::Scratch { folder: "/scratch".into(), source: io::ErrorKind::StorageFull.into() };
         let missing = TableError::Missing { table: name("T2"), metric: None, place: "p".into() };
         let cases = [
             (tables(missing), wire::Remedy::Rebuild),
             (tables(io(io::ErrorKind::NotFound)), wire::Remedy::Rebuild),
+            (tables(io(io::ErrorKind::InvalidData)), wire::Remedy::Rebuild),
+            (ClusterError::Game(full()), wire::Remedy::Elsewhere),
             (tables(io(io::ErrorKind::TimedOut)), wire::Remedy::Elsewhere),
             (ClusterError::Panicked("oh".into()), wire::Remedy::Elsewhere),
             (ClusterError::Remote("a chunk contradicts".into()), wire::Remedy::Unspecified),

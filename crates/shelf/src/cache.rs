@@ -125,26 +125,31 @@ impl Cache {
         if info.bytes > self.bytes {
             return Ok(None);
         }
-        let number = blake3::hash(name.as_bytes()).as_bytes()[0] % LOCKS;
-        let _fetching = self.lock(&format!("fetch-{number:02}.lock"))?;
-        // Another process may have fetched it meanwhile.
-        if let Some(file) = self.find(&name, info) {
-            return Ok(Some(file));
-        }
-        let mut fetched = self.fetch(key, &name, info, fetch);
-        for _ in 1..TRIES {
-            // Damaged on the way, perhaps.
-            if fetched.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::InvalidData) {
-                fetched = self.fetch(key, &name, info, fetch);
-            }
-        }
-        match fetched {
-            Err(e) if matches!(e.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
-                tracing::warn!(folder = %self.folder.display(), key, "no room left for the cache: read without it");
+        match self.fetch_once(key, &name, info, fetch) {
+            Ok(file) => Ok(Some(file)),
+            Err(Unfetched::Store(error)) => Err(error),
+            Err(Unfetched::Cache(error)) => {
+                tracing::warn!(folder = %self.folder.display(), key, %error, "the cache cannot be used: read without it");
                 Ok(None)
             }
-            done => done.map(Some),
         }
+    }
+
+    /// Fetches a shard, unless another process does so meanwhile.
+    fn fetch_once(&self, key: &str, name: &str, info: &ShardInfo, fetch: &Fetch<'_>) -> Result<File, Unfetched> {
+        let number = blake3::hash(name.as_bytes()).as_bytes()[0] % LOCKS;
+        let _fetching = self.lock(&format!("fetch-{number:02}.lock"))?;
+        if let Some(file) = self.find(name, info) {
+            return Ok(file);
+        }
+        let mut fetched = self.fetch(key, name, info, fetch);
+        for _ in 1..TRIES {
+            // Damaged on the way, perhaps.
+            if matches!(&fetched, Err(Unfetched::Store(e)) if e.kind() == io::ErrorKind::InvalidData) {
+                fetched = self.fetch(key, name, info, fetch);
+            }
+        }
+        fetched
     }
 
     /// The file of a shard, if it is there and whole. One that is not is removed.
@@ -168,27 +173,25 @@ impl Cache {
         self.checked.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), stamp);
     }
 
-    fn fetch(&self, key: &str, name: &str, info: &ShardInfo, fetch: &Fetch<'_>) -> io::Result<File> {
+    fn fetch(&self, key: &str, name: &str, info: &ShardInfo, fetch: &Fetch<'_>) -> Result<File, Unfetched> {
         self.make_room(info.bytes)?;
         let mut aside = self.aside()?;
         let mut hasher = blake3::Hasher::new();
         let mut at = 0;
         while at < info.bytes {
-            let bytes = fetch(at, PIECE.min(info.bytes - at))?;
+            let bytes = fetch(at, PIECE.min(info.bytes - at)).map_err(Unfetched::Store)?;
             if bytes.is_empty() {
-                return Err(io::ErrorKind::UnexpectedEof.into());
+                return Err(Unfetched::Store(io::ErrorKind::UnexpectedEof.into()));
             }
             hasher.update(&bytes);
             aside.file.write_all(&bytes)?;
             at += bytes.len() as u64;
         }
         if hasher.finalize().to_hex().as_str() != info.blake3 {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!(
-                    "{key} is damaged in the store: it is not what its manifest says; verify the table and build it again"
-                ),
-            ));
+            let told = format!(
+                "{key} is damaged in the store: it is not what its manifest says; verify the table and build it again"
+            );
+            return Err(Unfetched::Store(io::Error::new(io::ErrorKind::InvalidData, told)));
         }
         let path = self.folder.join(name);
         fs::rename(&aside.path, &path)?;
@@ -237,16 +240,39 @@ impl Cache {
             if total <= self.bytes {
                 break;
             }
-            fs::remove_file(&path)?;
-            total -= len;
+            match fs::remove_file(&path) {
+                // Another process was faster.
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+                _ => total -= len,
+            }
         }
         Ok(())
     }
 
     fn lock(&self, name: &str) -> io::Result<File> {
-        let file = File::options().create(true).truncate(false).write(true).open(self.folder.join(name))?;
+        let open = || File::options().create(true).truncate(false).write(true).open(self.folder.join(name));
+        let file = match open() {
+            // Somebody has removed the folder.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => fs::create_dir_all(&self.folder).and_then(|()| open())?,
+            file => file?,
+        };
         FileExt::lock_exclusive(&file)?;
         Ok(file)
+    }
+}
+
+/// Why a shard did not come into the cache.
+#[derive(Debug)]
+enum Unfetched {
+    /// The store failed, or has something else.
+    Store(io::Error),
+    /// The cache's own folder failed.
+    Cache(io::Error),
+}
+
+impl From<io::Error> for Unfetched {
+    fn from(error: io::Error) -> Self {
+        Self::Cache(error)
     }
 }
 

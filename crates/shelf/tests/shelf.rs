@@ -157,6 +157,21 @@ async fn damaged_and_missing_files_are_fetched_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_is_removed_is_made_again() {
+    let (tables, folder) = (Tables::new().await, tempfile::tempdir().unwrap());
+    let home = folder.path().join("cache");
+    let kept = cache(&home, 1 << 20);
+    assert_eq!(tables.read(0, Some(&kept)).await.unwrap(), Code::WIN);
+    fs::remove_dir_all(&home).unwrap();
+    assert_eq!(tables.read(1, Some(&kept)).await.unwrap(), Code::WIN);
+    assert!(tables.file(&home, 1).exists());
+    // Where it cannot be made either, tables are read without it.
+    fs::remove_dir_all(&home).unwrap();
+    fs::write(&home, "not a folder").unwrap();
+    assert_eq!(tables.read(2, Some(&kept)).await.unwrap(), Code::WIN);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_damaged_in_the_store_is_never_used() {
     let (tables, folder) = (Tables::new().await, tempfile::tempdir().unwrap());
     let key = &tables.shards[0].0;
