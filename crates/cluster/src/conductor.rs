@@ -17,7 +17,7 @@ use crate::work::{SolvedMetric, Stage, Work, WorkId};
 use crate::{ClusterError, JobId, MemberId, Task, wire};
 
 /// Finished jobs that are remembered.
-const FINISHED: usize = 1000;
+pub(crate) const FINISHED: usize = 1000;
 /// Epochs of one reign: more than a coordinator can give out.
 const REIGN_SHIFT: u32 = 40;
 
@@ -358,6 +358,7 @@ impl Conductor {
         };
         work.solved.push(solved);
         (work.failures, work.failed_at) = (0, 0);
+        (work.losses, work.lost_at) = (0, 0);
         let stage = std::mem::replace(&mut work.stage, Stage::Committing);
         if let Stage::Running(run) = stage {
             self.drop_parts(&run);

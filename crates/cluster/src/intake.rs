@@ -24,7 +24,7 @@ impl Conductor {
             return Ok(());
         }
         for table in plan.missing() {
-            if let Placement::Never(reason) = place(table, members(), self.settings.cut_from) {
+            if let Placement::Never(reason) = place(table, members(), &BTreeSet::new(), self.settings.cut_from) {
                 return Err(ClusterError::Refused(format!("{} cannot be built: {reason}", table.table)));
             }
         }
@@ -112,7 +112,7 @@ impl Conductor {
         let mut before = BTreeSet::new();
         for (&id, work) in self.works.iter_mut().filter(|(_, w)| w.rules == rules && w.plan.table == plan.table) {
             before.insert(id);
-            if work.plan.build.iter().any(|m| wanted.remove(m)) {
+            if work.plan.build.iter().filter(|&m| wanted.remove(m)).count() > 0 {
                 work.jobs.insert(job);
                 works.push(id);
             }

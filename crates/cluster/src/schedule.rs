@@ -1,6 +1,7 @@
 //! What begins when, and where it goes: whole to one worker, or cut over all of them.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -28,18 +29,33 @@ pub(crate) enum Placement {
     Never(String),
 }
 
-/// Places a table on workers that take work.
-pub(crate) fn place<'a>(plan: &TablePlan, members: impl Iterator<Item = &'a Member>, cut_from: u64) -> Placement {
-    let members: Vec<&Member> = members.collect();
+/// Places a table on workers that take work. Those on which it has failed are shunned while others can have it.
+pub(crate) fn place<'a>(
+    plan: &TablePlan,
+    members: impl Iterator<Item = &'a Member>,
+    shunned: &BTreeSet<MemberId>,
+    cut_from: u64,
+) -> Placement {
+    let (bad, good): (Vec<&Member>, Vec<&Member>) = members.partition(|m| shunned.contains(&m.id));
+    if !bad.is_empty() && !good.is_empty() {
+        let placement = place_on(plan, &good, cut_from);
+        if !matches!(placement, Placement::Never(_)) {
+            return placement;
+        }
+    }
+    place_on(plan, &[good, bad].concat(), cut_from)
+}
+
+fn place_on(plan: &TablePlan, members: &[&Member], cut_from: u64) -> Placement {
     let need = plan.memory(plan.cells());
     let fits_whole = members.iter().any(|m| m.could_solve(need, plan));
     let can_cut = members.len() > 1 && plan.run_cells.len() > 1;
     if plan.cells() >= cut_from || (can_cut && !fits_whole) {
-        cut(plan, &members)
+        cut(plan, members)
     } else if fits_whole {
-        whole(plan, &members, need)
+        whole(plan, members, need)
     } else {
-        Placement::Never(too_large(plan, &members, need))
+        Placement::Never(too_large(plan, members, need))
     }
 }
 
@@ -105,7 +121,8 @@ impl Conductor {
                 cut = cut.or(Some((id, shares)));
                 continue;
             }
-            match place(&work.plan, self.members.values().filter(|m| m.takes_work()), self.settings.cut_from) {
+            let members = self.members.values().filter(|m| m.takes_work());
+            match place(&work.plan, members, &work.shunned, self.settings.cut_from) {
                 Placement::Whole(share) => self.start(now, id, true, vec![*share]),
                 Placement::Cut(shares) => cut = cut.or(Some((id, shares))),
                 Placement::Later { whole } => small_left |= whole,
@@ -163,8 +180,6 @@ impl Conductor {
         let task = Task { job: work.home, table: work.plan.table.clone(), metric, epoch };
         tracing::info!(table = %task.table, %metric, epoch, shares = shares.len(), "begun");
         self.tally.runs.inc();
-        work.losses = 0;
-        work.lost_at = 0;
         work.stage = Stage::Running(Box::new(Run::new(now, task, alone, shares)));
         self.assign(id);
     }

@@ -25,9 +25,9 @@ async fn two_jobs_build_a_table_once() {
     let store = tempfile::tempdir().unwrap();
     let game = Arc::new(Toy { hold: Some(("T2", 1)), ..Toy::default() });
     let (town, _hands) = Town::with(game.clone(), store.path(), 2).await;
-    let first = town.submit(&["T3"], &["dtm"]).await.unwrap();
+    let first = town.submit(&["T3"], &["dtm", "dtc"]).await.unwrap();
     at_the_gate(&game, 1).await;
-    let second = town.submit(&["T4"], &["dtm"]).await.unwrap();
+    let second = town.submit(&["T4"], &["dtm", "dtc"]).await.unwrap();
     game.gate.store(true, Ordering::SeqCst);
     let (first, second) = (town.end_of(&first.id).await, town.end_of(&second.id).await);
     assert_eq!((first.state(), first.done), (wire::JobState::Done, 3));
@@ -35,7 +35,10 @@ async fn two_jobs_build_a_table_once() {
     let prepared = game.prepared.lock().unwrap();
     // Tables with one run have one part, the others one on each worker.
     let parts: Vec<_> = prepared.iter().map(|(name, &n)| (name.as_str(), n)).collect();
-    assert_eq!(parts, [("T1 dtm", 1), ("T2 dtm", 2), ("T3 dtm", 2), ("T4 dtm", 2)]);
+    let once = ["T1", "T2", "T3", "T4"].map(|t| (t, if t == "T1" { 1 } else { 2 }));
+    let each = once.iter().flat_map(|(t, n)| ["dtc", "dtm"].map(|metric| (format!("{t} {metric}"), *n)));
+    let each: Vec<(String, u32)> = each.collect();
+    assert_eq!(parts, each.iter().map(|(name, n)| (name.as_str(), *n)).collect::<Vec<_>>());
 }
 
 #[tokio::test(flavor = "multi_thread")]
