@@ -146,6 +146,6 @@ impl Jobs for Door {
 
     async fn cancel(self: Arc<Self>, request: Request<wire::CancelRequest>) -> Result<Response<wire::Job>, Status> {
         let job = request.into_inner().job.parse()?;
-        Ok(Response::new(self.office()?.cancel(job)?))
+        Ok(Response::new(self.office()?.cancel(job).await?))
     }
 }

@@ -212,6 +212,14 @@ impl Lease {
     }
 }
 
+/// Where the holder of a later lease than this one is reached, once there is one that can be read. Who attends a
+/// coordinator that has lost the store, and with it the lease, learns so of the next one.
+pub(crate) async fn successor(store: &dyn Store, reign: u64) -> Option<String> {
+    let object = store.get(&key(LEASE).ok()?).await.ok()?;
+    let record = read(&object.bytes).ok()?;
+    record.holder.filter(|_| record.reign > reign).map(|holder| holder.address)
+}
+
 impl Record {
     /// True for the same holder's same lease.
     fn is_of(&self, other: &Self) -> bool {

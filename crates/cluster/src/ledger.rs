@@ -1,27 +1,36 @@
 //! The records of jobs, written behind the coordinator's back in the order in which they change.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use canju_store::{ETag, Store, StoreError};
+use canju_store::{ETag, Key, Object, Store, StoreError};
+use futures_util::future::{join_all, try_join_all};
 use tokio::sync::Notify;
 
 use crate::bucket::key;
+use crate::conductor::FINISHED;
 use crate::record::JobRecord;
 use crate::sabotage::{Safeguard, is_gone};
 use crate::{ClusterError, JobId};
 
 /// The wait before a record that could not be written is tried again.
 const AGAIN: Duration = Duration::from_secs(2);
+/// Records that are read at a time.
+const AT_ONCE: usize = 16;
+/// Old records that are deleted when a reign begins: it should not take long.
+const DELETED: usize = 1000;
 
 /// Writes records. Only the newest of each job is kept to be written.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     store: Arc<dyn Store>,
     reign: u64,
-    pending: Mutex<BTreeMap<u64, JobRecord>>,
+    /// What is not written yet, with numbers that tell older records of a job from newer ones.
+    pending: Mutex<BTreeMap<u64, (u64, JobRecord)>>,
+    versions: AtomicU64,
     work: Notify,
     /// The tags of what was written or read last.
     tags: tokio::sync::Mutex<BTreeMap<u64, ETag>>,
@@ -38,59 +47,103 @@ pub(crate) enum Unwritten {
 impl Ledger {
     /// The ledger of a coordinator with this lease.
     pub(crate) fn new(store: Arc<dyn Store>, reign: u64) -> Self {
-        Self { store, reign, pending: Mutex::default(), work: Notify::new(), tags: tokio::sync::Mutex::default() }
+        Self {
+            store,
+            reign,
+            pending: Mutex::default(),
+            versions: AtomicU64::new(0),
+            work: Notify::new(),
+            tags: tokio::sync::Mutex::default(),
+        }
     }
 
-    /// All records there are. Those that cannot be read are told, and left alone.
+    /// All records there are, without the oldest finished ones beyond [`FINISHED`]: some of those are deleted. What
+    /// cannot be read is told, and left alone.
     pub(crate) async fn read(&self) -> Result<Vec<JobRecord>, ClusterError> {
+        let objects = self.store.list("jobs/").await?;
+        let mut found = Vec::new();
+        for some in objects.chunks(AT_ONCE) {
+            let asked: Vec<_> = some.iter().map(|object| self.get(object.key.clone())).collect();
+            found.extend(try_join_all(asked).await?);
+        }
         let mut records = Vec::new();
-        for object in self.store.list("jobs/").await? {
-            let found = match self.store.get(&object.key).await {
-                Ok(found) => found,
-                Err(StoreError::NotFound { .. }) => continue,
-                Err(e) => return Err(e.into()),
-            };
-            match JobRecord::parse(object.key.as_str(), &found.bytes) {
+        let mut tags = self.tags.lock().await;
+        for (key, object) in found.into_iter().flatten() {
+            match JobRecord::parse(key.as_str(), &object.bytes) {
                 Ok(record) => {
-                    self.tags.lock().await.insert(record.id, found.etag);
+                    tags.insert(record.id, object.etag);
                     records.push(record);
                 }
                 Err(error) => tracing::error!(error = %error.line(), "a job is left out"),
             }
         }
         records.sort_by_key(|r| r.id);
+        let over: Vec<u64> = records.iter().filter(|r| r.is_over()).map(|r| r.id).collect();
+        let old = &over[..over.len().saturating_sub(FINISHED)];
+        records.retain(|r| old.binary_search(&r.id).is_err());
+        for some in old[..old.len().min(DELETED)].chunks(AT_ONCE) {
+            let deleting: Vec<_> = some.iter().map(|&id| self.delete(id)).collect();
+            join_all(deleting).await;
+        }
         Ok(records)
+    }
+
+    /// Best effort: what is left is deleted another time.
+    async fn delete(&self, id: u64) {
+        if let Ok(key) = key(&JobRecord::key_of(id))
+            && let Err(error) = self.store.delete(&key).await
+        {
+            tracing::warn!(%key, %error, "an old job's record is not deleted");
+        }
+    }
+
+    async fn get(&self, key: Key) -> Result<Option<(Key, Object)>, ClusterError> {
+        match self.store.get(&key).await {
+            Ok(object) => Ok(Some((key, object))),
+            Err(StoreError::NotFound { .. }) => Ok(None),
+            Err(e) => Err(e.into()),
+        }
     }
 
     /// Has a record written soon.
     pub(crate) fn note(&self, record: JobRecord) {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner).insert(record.id, record);
+        let version = self.versions.fetch_add(1, Ordering::Relaxed);
+        self.pending().insert(record.id, (version, record));
         self.work.notify_one();
     }
 
-    fn next(&self) -> Option<JobRecord> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner).pop_first().map(|(_, record)| record)
+    fn pending(&self) -> MutexGuard<'_, BTreeMap<u64, (u64, JobRecord)>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has a record written after all, unless there is a newer one.
-    fn put_back(&self, record: JobRecord) {
-        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
-        pending.entry(record.id).or_insert(record);
+    fn next(&self) -> Option<u64> {
+        self.pending().keys().next().copied()
+    }
+
+    /// Writes the newest record of a job that is not written yet. It stays pending until it is written.
+    pub(crate) async fn settle(&self, id: u64) -> Result<(), Unwritten> {
+        let mut tags = self.tags.lock().await;
+        let Some((version, record)) = self.pending().get(&id).cloned() else { return Ok(()) };
+        self.put(&mut tags, &record).await?;
+        let mut pending = self.pending();
+        if pending.get(&id).is_some_and(|(newest, _)| *newest == version) {
+            pending.remove(&id);
+        }
+        Ok(())
     }
 
     /// Writes what there is to write, for ever; ends when another coordinator writes too.
     pub(crate) async fn keep(&self) {
         loop {
-            let Some(record) = self.next() else {
+            let Some(id) = self.next() else {
                 self.work.notified().await;
                 continue;
             };
-            match self.write(&record).await {
+            match self.settle(id).await {
                 Ok(()) => {}
                 Err(Unwritten::Fenced) => return,
                 Err(Unwritten::Failed(error)) => {
-                    tracing::warn!(job = %JobId(record.id), error = %error.line(), "record is not written yet");
-                    self.put_back(record);
+                    tracing::warn!(job = %JobId(id), error = %error.line(), "record is not written yet");
                     tokio::time::sleep(AGAIN).await;
                 }
             }
@@ -99,8 +152,8 @@ impl Ledger {
 
     /// Writes what there is to write now, once.
     pub(crate) async fn flush(&self) {
-        while let Some(record) = self.next() {
-            if self.write(&record).await.is_err() {
+        while let Some(id) = self.next() {
+            if self.settle(id).await.is_err() {
                 return;
             }
         }
@@ -108,26 +161,45 @@ impl Ledger {
 
     /// Writes a record now.
     pub(crate) async fn write(&self, record: &JobRecord) -> Result<(), Unwritten> {
+        let mut tags = self.tags.lock().await;
+        self.put(&mut tags, record).await
+    }
+
+    async fn put(&self, tags: &mut BTreeMap<u64, ETag>, record: &JobRecord) -> Result<(), Unwritten> {
         let failed = |e: ClusterError| Unwritten::Failed(e);
         let name = key(&JobRecord::key_of(record.id)).map_err(failed)?;
         let mut record = record.clone();
         record.reign = self.reign;
         let bytes = Bytes::from(record.to_json().map_err(failed)?);
-        let mut tags = self.tags.lock().await;
-        let written = match tags.get(&record.id) {
-            _ if is_gone(Safeguard::Lease) => self.store.put(&name, bytes).await,
-            Some(tag) => self.store.put_if_match(&name, bytes, tag).await,
-            None => self.store.put_if_absent(&name, bytes).await,
-        };
-        match written {
-            Ok(tag) => {
-                tags.insert(record.id, tag);
-                Ok(())
+        for again in [true, false] {
+            let written = match tags.get(&record.id) {
+                _ if is_gone(Safeguard::Lease) => self.store.put(&name, bytes.clone()).await,
+                Some(tag) => self.store.put_if_match(&name, bytes.clone(), tag).await,
+                None => self.store.put_if_absent(&name, bytes.clone()).await,
+            };
+            match written {
+                Ok(tag) => {
+                    tags.insert(record.id, tag);
+                    return Ok(());
+                }
+                // It may be what this reign wrote itself, in a call that was given up or whose answer was lost.
+                Err(StoreError::Changed { .. } | StoreError::AlreadyExists { .. }) if again => {
+                    match self.store.get(&name).await {
+                        Ok(found) if self.is_own(&found) => drop(tags.insert(record.id, found.etag)),
+                        Ok(_) | Err(StoreError::NotFound { .. }) => return Err(Unwritten::Fenced),
+                        Err(error) => return Err(failed(error.into())),
+                    }
+                }
+                Err(StoreError::Changed { .. } | StoreError::AlreadyExists { .. } | StoreError::NotFound { .. }) => {
+                    return Err(Unwritten::Fenced);
+                }
+                Err(e) => return Err(failed(e.into())),
             }
-            Err(StoreError::Changed { .. } | StoreError::AlreadyExists { .. } | StoreError::NotFound { .. }) => {
-                Err(Unwritten::Fenced)
-            }
-            Err(e) => Err(failed(e.into())),
         }
+        Err(Unwritten::Fenced)
+    }
+
+    fn is_own(&self, found: &Object) -> bool {
+        JobRecord::parse("", &found.bytes).is_ok_and(|record| record.reign == self.reign)
     }
 }

@@ -27,6 +27,8 @@ use crate::{Action, Bucket, ClusterError, Conductor, CoordinatorSettings, Health
 
 /// How often silent workers are looked for.
 const TICK: Duration = Duration::from_millis(250);
+/// Times that a lease is held after which one that was not renewed makes its coordinator unready.
+const UNSURE: u32 = 3;
 
 pub(crate) type Line = mpsc::Sender<Result<wire::Command, Status>>;
 
@@ -45,6 +47,8 @@ pub(crate) struct Office {
     tickets: AtomicU64,
     confirmed: watch::Sender<u64>,
     hurry: Notify,
+    /// When the lease was renewed last.
+    renewed: Mutex<Instant>,
     conductor: Mutex<Conductor>,
     lines: Mutex<BTreeMap<MemberId, Line>>,
     /// The reign is over: nothing more is written.
@@ -78,6 +82,7 @@ impl Office {
             tickets: AtomicU64::new(0),
             confirmed: watch::Sender::new(0),
             hurry: Notify::new(),
+            renewed: Mutex::new(Instant::now()),
             ledger: Ledger::new(Arc::clone(&bucket.store), reign),
             bucket,
             settings,
@@ -108,11 +113,10 @@ impl Office {
                     return Some(ReignEnd::Failed(error));
                 }
                 door.open(self);
-                health.set(true);
                 tokio::select! {
                     biased;
                     () = self.ledger.keep() => Some(ReignEnd::Deposed),
-                    () = self.tick() => None,
+                    () = self.tick(health) => None,
                 }
             };
             tokio::select! {
@@ -151,7 +155,10 @@ impl Office {
             }
             let ticket = self.tickets.load(Ordering::SeqCst);
             match lease.renew(self.look(|conductor, _| conductor.crew())).await {
-                Renewal::Kept => drop(self.confirmed.send_replace(ticket)),
+                Renewal::Kept => {
+                    *self.renewed.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+                    self.confirmed.send_replace(ticket);
+                }
                 Renewal::Lost if is_gone(Safeguard::Lease) => drop(self.confirmed.send_replace(ticket)),
                 Renewal::Lost => return,
                 Renewal::Unknown(error) => tracing::warn!(%error, "the lease could not be renewed, trying again"),
@@ -248,11 +255,18 @@ impl Office {
         self.over.load(Ordering::SeqCst)
     }
 
-    async fn tick(self: &Arc<Self>) {
+    /// False when the lease was not renewed for so long that another coordinator may well have it.
+    fn is_sure(&self) -> bool {
+        let renewed = *self.renewed.lock().unwrap_or_else(PoisonError::into_inner);
+        renewed.elapsed() < self.settings.lease.hold * UNSURE
+    }
+
+    async fn tick(self: &Arc<Self>, health: &Health) {
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tick.tick().await;
+            health.set(self.is_sure());
             self.with(|conductor, now| {
                 conductor.note_usage(usage());
                 conductor.tick(now);
@@ -377,11 +391,12 @@ impl Office {
 
     /// Writes a job's record now: from then on the job survives the coordinator.
     pub(crate) async fn write_record(&self, record: &JobRecord) -> Result<(), ClusterError> {
-        match self.ledger.write(record).await {
-            Ok(()) => Ok(()),
-            Err(Unwritten::Failed(error)) => Err(error),
-            Err(Unwritten::Fenced) => Err(taken_over()),
-        }
+        self.ledger.write(record).await.map_err(refused)
+    }
+
+    /// Writes what is new of a job's record now.
+    pub(crate) async fn settle_record(&self, id: JobId) -> Result<(), ClusterError> {
+        self.ledger.settle(id.0).await.map_err(refused)
     }
 
     /// Writes what is still to be written.
@@ -408,6 +423,13 @@ impl Office {
             let goodbye = goodbye("the coordinator stops".into());
             let _ = line.try_send(Ok(wire::Command { kind: Some(Tell::Goodbye(goodbye)) }));
         }
+    }
+}
+
+fn refused(unwritten: Unwritten) -> ClusterError {
+    match unwritten {
+        Unwritten::Failed(error) => error,
+        Unwritten::Fenced => taken_over(),
     }
 }
 

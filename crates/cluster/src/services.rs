@@ -99,11 +99,16 @@ impl Office {
         let id = self.with(|conductor, _| conductor.new_job());
         let tables = plan.asked.iter().map(ToString::to_string).collect();
         let metrics = plan.metrics.iter().map(ToString::to_string).collect();
-        self.write_record(&JobRecord::asked(id, tables, metrics, plan.rules)).await?;
-        // One that was deposed without knowing it can still write what nobody else has written.
-        self.confirm().await?;
-        self.with(|conductor, now| conductor.submit(now, id, plan, commits));
-        self.picture(id)
+        let record = JobRecord::asked(id, tables, metrics, plan.rules);
+        // On a task of its own: who has asked may go away, and a job that is written must be at work as well.
+        let taken = tokio::spawn(async move {
+            self.write_record(&record).await?;
+            // One that was deposed without knowing it can still write what nobody else has written.
+            self.confirm().await?;
+            self.with(|conductor, now| conductor.submit(now, id, plan, commits));
+            self.picture(id)
+        });
+        taken.await.unwrap_or_else(|e| Err(ClusterError::Panicked(e.to_string())))
     }
 
     /// Pictures of a job at its changes, until it is over or nobody looks.
@@ -131,8 +136,11 @@ impl Office {
         Ok(ReceiverStream::new(stream))
     }
 
-    pub(crate) fn cancel(self: Arc<Self>, id: JobId) -> Result<wire::Job, ClusterError> {
+    /// Ends a job: when this returns, no later coordinator goes on with it.
+    pub(crate) async fn cancel(self: Arc<Self>, id: JobId) -> Result<wire::Job, ClusterError> {
         self.with(|conductor, now| conductor.cancel(now, id))?;
+        self.settle_record(id).await?;
+        self.confirm().await?;
         self.picture(id)
     }
 }

@@ -1,13 +1,14 @@
 //! One membership of a worker: from Hello to the end of the stream.
 
 use std::collections::{BTreeMap, HashMap};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, Id, JoinSet};
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 use tracing::{Instrument, info_span};
@@ -16,6 +17,7 @@ use crate::assignment::Assignment;
 use crate::bench::{Bench, Reports, failure};
 use crate::hand::{Hand, Order};
 use crate::held::{HeldKey, Holdings};
+use crate::lease::successor;
 use crate::usage::usage;
 use crate::wire::membership_client::MembershipClient;
 use crate::wire::{command::Kind as Told, report::Kind as Say};
@@ -28,6 +30,8 @@ const LINE: usize = 256;
 const MAX_COMMAND: usize = 16 << 20;
 /// Orders that may wait for a part: it is never told two things before it has answered.
 const ORDERS: usize = 4;
+/// Heartbeats between two looks at the lease.
+const LOOKS: u32 = 15;
 /// How often logs go to the store when the coordinator does not say.
 const CHECKPOINTS: Duration = Duration::from_secs(60);
 
@@ -82,6 +86,7 @@ pub(crate) struct Session {
     bench: Bench,
     commands: Streaming<wire::Command>,
     heartbeat: Duration,
+    reign: u64,
     drain: Duration,
     holdings: Holdings,
     parts: BTreeMap<Place, Running>,
@@ -184,6 +189,7 @@ impl Session {
             bench,
             commands,
             heartbeat: Duration::from_millis(welcome.heartbeat_millis.clamp(50, 60_000)),
+            reign: welcome.reign,
             drain: site.settings.drain,
             holdings: site.holdings.clone(),
             parts: BTreeMap::new(),
@@ -207,6 +213,15 @@ impl Session {
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let end = |reason: String| End::Lost { reason, attended: true, toward: None };
         let mut until = Instant::now();
+        let (store, reign, pause) = (Arc::clone(&self.bench.bucket.store), self.reign, self.heartbeat * LOOKS);
+        let mut deposed = pin!(async move {
+            loop {
+                sleep(pause).await;
+                if let Some(active) = successor(store.as_ref(), reign).await {
+                    return active;
+                }
+            }
+        });
         loop {
             let draining = signals.draining;
             if draining && self.parts.is_empty() && self.holdings.is_empty() {
@@ -225,6 +240,10 @@ impl Session {
                     tracing::info!(parts = self.parts.len(), "draining");
                     let reason = "it was told to stop".into();
                     self.bench.reports.say(Say::Draining(wire::Draining { reason })).await;
+                }
+                active = deposed.as_mut() => {
+                    let reason = "another coordinator has the lease by now".into();
+                    return End::Lost { reason, attended: true, toward: Some(active) };
                 }
                 _ = beat.tick() => {
                     self.bench.reports.say(Say::Heartbeat(wire::Heartbeat { usage: Some(usage()) })).await;

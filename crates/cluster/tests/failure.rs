@@ -9,7 +9,7 @@ mod toy;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -21,18 +21,45 @@ use toy::Toy;
 
 /// Folders that are full after so many writes.
 #[derive(Clone)]
-struct FailingFolders(Arc<AtomicI64>);
+struct FailingFolders {
+    writes: Arc<AtomicI64>,
+    /// Another try, or another worker, may fare better.
+    transient: bool,
+}
 
 const SMALL: &str = "the small store";
 
 impl FailingFolders {
     fn spend(&self, access: Access, key: &str) -> Result<(), StoreError> {
         // The lease is renewed by time: only what belongs to tables is counted.
-        if access != Access::Write || !key.starts_with("tables/") || self.0.fetch_sub(1, Ordering::SeqCst) > 0 {
+        if access != Access::Write || !key.starts_with("tables/") || self.writes.fetch_sub(1, Ordering::SeqCst) > 0 {
             return Ok(());
         }
-        let source = std::io::ErrorKind::StorageFull.into();
-        Err(StoreError::Full { what: key.to_owned(), place: SMALL.into(), source })
+        let (what, place) = (key.to_owned(), SMALL.into());
+        if self.transient {
+            return Err(StoreError::Unavailable { what, place, source: std::io::ErrorKind::TimedOut.into() });
+        }
+        Err(StoreError::Full { what, place, source: std::io::ErrorKind::StorageFull.into() })
+    }
+}
+
+/// Folders in which no records of jobs are written while the switch is on.
+#[derive(Clone)]
+struct Unwritable(Arc<AtomicBool>);
+
+#[async_trait]
+impl Buckets for Unwritable {
+    async fn open(&self, location: &str) -> Result<Bucket, ClusterError> {
+        let Bucket { store, source } = Folders.open(location).await?;
+        let is_on = Arc::clone(&self.0);
+        let store = Hindered::new(store, SMALL, move |access, key| {
+            if access != Access::Write || !key.starts_with("jobs/") || !is_on.load(Ordering::SeqCst) {
+                return Ok(());
+            }
+            let source = std::io::Error::other("no records today");
+            Err(StoreError::Unavailable { what: key.to_owned(), place: SMALL.into(), source })
+        });
+        Ok(Bucket { store, source })
     }
 }
 
@@ -61,7 +88,7 @@ async fn a_full_store_fails_the_job_and_a_second_try_goes_on() {
     // A few more writes each time: failures fall on shards and on manifests.
     for writes in (0..).step_by(3) {
         let left = Arc::new(AtomicI64::new(writes));
-        let buckets = FailingFolders(left);
+        let buckets = FailingFolders { writes: left, transient: false };
         let mut settings = settings(store.path());
         settings.conductor.min_workers = 2;
         let game: Arc<Toy> = Arc::default();
@@ -156,35 +183,103 @@ async fn errors_and_panics_of_a_part_are_named() {
     }
 }
 
+/// A worker that joins, takes work, and says nothing more.
+struct Mute {
+    line: tokio::sync::mpsc::Sender<wire::Report>,
+    commands: tonic::Streaming<wire::Command>,
+    epoch: u64,
+}
+
+impl Mute {
+    async fn join(town: &Town) -> Self {
+        let mut client = wire::membership_client::MembershipClient::connect(town.url.clone()).await.unwrap();
+        let (line, reports) = tokio::sync::mpsc::channel(4);
+        let (name, address, version) = ("mute".into(), "http://127.0.0.1:9".into(), VERSION.into());
+        let hello = wire::Hello { name, address, version, ..wire::Hello::default() };
+        line.send(wire::Report { epoch: 0, kind: Some(wire::report::Kind::Hello(hello)) }).await.unwrap();
+        let reports = tokio_stream::wrappers::ReceiverStream::new(reports);
+        let mut commands = client.attend(reports).await.unwrap().into_inner();
+        let first = commands.message().await.unwrap().unwrap().kind;
+        let Some(wire::command::Kind::Welcome(welcome)) = first else { panic!("{first:?}") };
+        let mute = Self { line, commands, epoch: welcome.epoch };
+        mute.say_ready().await;
+        mute
+    }
+
+    async fn say_ready(&self) {
+        let ready = wire::Report { epoch: self.epoch, kind: Some(wire::report::Kind::Ready(wire::Ready {})) };
+        let _ = self.line.send(ready).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_that_ends_one_worker_after_the_other_fails() {
+    let store = tempfile::tempdir().unwrap();
+    let mut settings = settings(store.path());
+    settings.conductor.losses = 3;
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings).await;
+    let job = town.submit(&["T1"], &["dtm"]).await.unwrap();
+    for lost in 0..=3 {
+        let mut mute = Mute::join(&town).await;
+        // It dies when it is given the table.
+        while !matches!(mute.commands.message().await.unwrap().unwrap().kind, Some(wire::command::Kind::Assign(_))) {}
+        let jobs = town.client().await.jobs().await.unwrap();
+        assert_eq!(jobs[0].state(), wire::JobState::Running, "after {lost} losses");
+    }
+    let end = town.end_of(&job.id).await;
+    assert!(end.state() == wire::JobState::Failed && end.error.contains("without a ply between them"), "{end:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_on_which_a_table_fails_is_shunned() {
+    let store = tempfile::tempdir().unwrap();
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings(store.path())).await;
+    // It comes first and is the first in every order, and can write no shards.
+    let sick = Arc::new(FailingFolders { writes: Arc::new(AtomicI64::new(0)), transient: true });
+    let _sick = town.hire(Arc::new(Toy::default()), sick, "w0", 0).await;
+    let _well = town.hire(Arc::new(Toy::default()), Arc::new(Folders), "w1", 0).await;
+    let end = town.build(&["T3"], &["dtm"]).await;
+    assert_eq!((end.state(), end.done), (wire::JobState::Done, 3), "{}", end.error);
+    assert_eq!(files(store.path()), undisturbed(&["T3"]).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_is_not_said_to_be_cancelled_before_that_lasts() {
+    let store = tempfile::tempdir().unwrap();
+    let game = held(2);
+    let unwritten = Arc::new(AtomicBool::new(false));
+    let town = Town::found(game.clone(), &Unwritable(Arc::clone(&unwritten)), settings(store.path())).await;
+    let _hand = town.hire(game.clone(), Arc::new(Folders), "w0", 0).await;
+    let job = town.submit(&["T3"], &["dtm"]).await.unwrap();
+    at_the_gate(&game, 1).await;
+    unwritten.store(true, Ordering::SeqCst);
+    let refused = town.client().await.cancel(&job.id).await.unwrap_err().line();
+    assert!(refused.contains("no records today"), "{refused}");
+    unwritten.store(false, Ordering::SeqCst);
+    assert_eq!(town.client().await.cancel(&job.id).await.unwrap().state(), wire::JobState::Cancelled);
+    let record = std::fs::read_to_string(store.path().join(format!("jobs/{}.json", job.id))).unwrap();
+    assert!(record.contains("cancelled"), "{record}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_silent_worker_is_given_up() {
     let store = tempfile::tempdir().unwrap();
     let mut settings = settings(store.path());
     settings.conductor.patience = Duration::from_millis(600);
     let town = Town::found(Arc::new(Toy::default()), &Folders, settings).await;
-    // A worker that joins, takes work, and says nothing more.
-    let mut client = wire::membership_client::MembershipClient::connect(town.url.clone()).await.unwrap();
-    let (line, reports) = tokio::sync::mpsc::channel(4);
-    let (name, address, version) = ("mute".into(), "http://127.0.0.1:9".into(), VERSION.into());
-    let hello = wire::Hello { name, address, version, ..wire::Hello::default() };
-    line.send(wire::Report { epoch: 0, kind: Some(wire::report::Kind::Hello(hello)) }).await.unwrap();
-    let mut commands = client.attend(tokio_stream::wrappers::ReceiverStream::new(reports)).await.unwrap().into_inner();
-    let Some(wire::command::Kind::Welcome(welcome)) = commands.message().await.unwrap().unwrap().kind else { panic!() };
-    let ready = wire::Report { epoch: welcome.epoch, kind: Some(wire::report::Kind::Ready(wire::Ready {})) };
-    line.send(ready).await.unwrap();
+    let mut mute = Mute::join(&town).await;
     let job = town.submit(&["T1"], &["dtm"]).await.unwrap();
     // Somebody else comes, and gets the work when the mute one is given up.
     let _hand = town.hire(Arc::new(Toy::default()), Arc::new(Folders), "w", 0).await;
     let end = town.end_of(&job.id).await;
     assert_eq!(end.state(), wire::JobState::Done, "{}", end.error);
-    while let Ok(Some(command)) = commands.message().await {
+    while let Ok(Some(command)) = mute.commands.message().await {
         if let Some(wire::command::Kind::Goodbye(goodbye)) = command.kind {
             assert!(goodbye.rejoin);
         }
     }
     // A word of the old membership is worth nothing now.
-    let _ =
-        line.send(wire::Report { epoch: welcome.epoch, kind: Some(wire::report::Kind::Ready(wire::Ready {})) }).await;
+    mute.say_ready().await;
     let workers = town.client().await.status().await.unwrap().workers;
     assert_eq!(workers.iter().map(|w| w.name.as_str()).collect::<Vec<_>>(), ["w"]);
 }

@@ -3,11 +3,12 @@
 //!
 //! | row | test |
 //! |---|---|
-//! | worker killed | `of_a_killed_worker_only_the_plies_since_its_checkpoint_are_computed_again` |
+//! | worker killed | `of_a_killed_worker_only_the_plies_since_its_checkpoint_are_computed_again`; one after the other: `failure.rs` |
 //! | worker cut off, then back | `failure.rs`: `a_silent_worker_is_given_up`; `worker.rs`: words of older attempts |
 //! | coordinator killed | `another_coordinator_goes_on_at_the_same_ply`, `one_that_stands_by_takes_over` |
 //! | coordinator late | `a_coordinator_without_its_lease_writes_nothing`, `a_record_that_another_wrote_ends_a_reign` |
 //! | store away | `a_store_that_is_away_is_waited_for`; `stores.rs`: failures now and then |
+//! | store away for one coordinator | `workers_leave_a_coordinator_that_alone_has_lost_the_store` |
 //! | wrong bytes | `a_damaged_or_deleted_shard_is_built_again`; `exchange.rs`, `worker.rs`: messages, checkpoints |
 //! | memory too small | `jobs.rs`: `tables_go_only_where_they_fit` |
 //! | told to stop | `replacing_all_workers_keeps_what_they_have_computed` |
@@ -28,7 +29,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use away::Away;
-use canju_cluster::{Client, CoordinatorSettings, Folders, wire};
+use canju_cluster::{Client, CoordinatorSettings, Folders, Network, is_well, wire};
 use canju_store::{FolderStore, Key, Store};
 use chief::{LIMIT, Worked, soon, work};
 use seat::{LEASE, Seat, Usurper};
@@ -335,6 +336,28 @@ async fn a_damaged_or_deleted_shard_is_built_again() {
         assert_eq!(end.state(), wire::JobState::Done, "{}", end.error);
         assert_eq!(files(store.path()), whole);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_leave_a_coordinator_that_alone_has_lost_the_store() {
+    let store = tempfile::tempdir().unwrap();
+    let game = gated();
+    let away = Away::default();
+    let first = Town::found(game.clone(), &away, for_two(store.path())).await;
+    let _workers = two_workers(&[&first.url], &game).await;
+    let job = submit(&mut first.client().await).await;
+    at_the_gate(&game, 2).await;
+    away.leave();
+    open(&game);
+    let second = Seat::take(game.clone(), for_two(store.path()));
+    let network = Network::default();
+    let is_ready = async |url: &str| is_well(&network, "the coordinator", url, "").await.is_ok_and(|ready| ready);
+    // Until then it leads clients to the first one.
+    until("the second reign", async || is_ready(&second.url).await).await;
+    let end = end_of(&mut second.client().await, &job).await;
+    assert_eq!((end.state(), end.done), (wire::JobState::Done, 1), "{}", end.error);
+    assert_eq!(files(store.path()), plain().await);
+    until("the first one to doubt", async || !is_ready(&first.url).await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
