@@ -1,6 +1,7 @@
 //! The HTTP port of a coordinator or a worker: read only, for browsers, probes and Prometheus.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 use tokio_stream::StreamExt;
 use tonic::transport::server::Connected;
 
@@ -24,6 +26,8 @@ use crate::{ClusterError, Network, metrics};
 const CONNECTIONS: usize = 64;
 /// How long a request's head may take to come in, and how long a connection may be idle.
 const HEAD: Duration = Duration::from_secs(15);
+/// How long a connection is kept: then those that wait have their turn.
+const AGE: Duration = Duration::from_secs(30);
 
 /// Where HTTP is served, and to whom.
 #[derive(Clone, Debug)]
@@ -88,8 +92,12 @@ impl HttpPort {
             connections.spawn(async move {
                 let mut server = hyper::server::conn::http1::Builder::new();
                 server.timer(TokioTimer::new()).header_read_timeout(HEAD);
+                let mut served = pin!(server.serve_connection(TokioIo::new(guest), service));
                 // Whatever ends a connection is the browser's business.
-                let _ = server.serve_connection(TokioIo::new(guest), service).await;
+                if timeout(AGE, served.as_mut()).await.is_err() {
+                    served.as_mut().graceful_shutdown();
+                    let _ = timeout(HEAD, served).await;
+                }
                 drop(permit);
             });
         }

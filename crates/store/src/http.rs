@@ -15,6 +15,8 @@ use crate::{ETag, INDEX_KEY, Key, Object, ObjectInfo, Store, StoreError, StoreOp
 const CONNECT: Duration = Duration::from_secs(10);
 /// A server that ignores ranges sends whole files; longer ones are not read for a part of them.
 const LONGEST: u64 = 1 << 30;
+/// What is asked for whole is a manifest or an index.
+const WHOLE: u64 = 64 << 20;
 
 /// Objects that a web server offers as files below a URL. They can be read, and listed where the server has
 /// an index at [`INDEX_KEY`]; nothing can be written.
@@ -77,11 +79,22 @@ impl HttpStore {
         }
     }
 
-    async fn body(&self, what: &str, mut answer: Response) -> Result<Bytes, StoreError> {
+    /// The body, of at most so many bytes: a server can send without an end.
+    async fn body(&self, what: &str, mut answer: Response, most: u64) -> Result<Bytes, StoreError> {
         let expected = length(&answer);
+        let too_long = || {
+            let remedy = "it sends more than a file of tables has; check the address";
+            self.refused(what, remedy, format!("more than {most} bytes were sent"))
+        };
+        if expected.is_some_and(|len| len > most) {
+            return Err(too_long());
+        }
         let mut bytes = BytesMut::new();
         while let Some(more) = answer.chunk().await.map_err(|e| self.broken(&e, what))? {
             bytes.extend_from_slice(&more);
+            if bytes.len() as u64 > most {
+                return Err(too_long());
+            }
         }
         match expected {
             Some(len) if len != bytes.len() as u64 => {
@@ -129,7 +142,7 @@ impl Store for HttpStore {
     async fn get(&self, key: &Key) -> Result<Object, StoreError> {
         let answer = self.ask(key, None, false).await?;
         let given = answer.headers().get(ETAG).and_then(|tag| tag.to_str().ok()).map(ETag::new);
-        let bytes = self.body(&format!("to read {key}"), answer).await?;
+        let bytes = self.body(&format!("to read {key}"), answer, WHOLE).await?;
         Ok(Object { etag: given.unwrap_or_else(|| ETag::of(&bytes)), bytes })
     }
 
@@ -155,7 +168,7 @@ impl Store for HttpStore {
                 if end > given.len {
                     return Err(beyond(given.len));
                 }
-                let bytes = self.body(&what, answer).await?;
+                let bytes = self.body(&what, answer, end - start).await?;
                 if bytes.len() as u64 == end - start {
                     Ok(bytes)
                 } else {
@@ -168,7 +181,7 @@ impl Store for HttpStore {
                     let remedy = "it sends no parts of files; use a server that answers Range, or copy the tables";
                     return Err(self.refused(&what, remedy, "the whole file was sent"));
                 }
-                let bytes = self.body(&what, answer).await?;
+                let bytes = self.body(&what, answer, LONGEST).await?;
                 cut(&bytes, start..end).ok_or_else(|| beyond(bytes.len() as u64))
             }
             status => Err(self.odd(&what, &format!("status {status}"))),

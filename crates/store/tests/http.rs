@@ -12,6 +12,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 /// How the server treats ranges.
@@ -121,6 +122,43 @@ async fn bytes_of_another_range_are_refused() {
         let store = opened(&files, ranges).await;
         let wrong = store.get_range(&key("tables/plain/K/digits"), 2..5).await;
         assert!(matches!(wrong, Err(StoreError::Unavailable { .. })), "{wrong:?}");
+    }
+}
+
+#[tokio::test]
+async fn bytes_without_an_end_are_not_taken() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let location: Location = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            tokio::spawn(async move {
+                let mut head = [0; 4096];
+                let len = stream.read(&mut head).await.unwrap();
+                let asked = String::from_utf8_lossy(&head[..len]).to_lowercase();
+                let line = match () {
+                    () if asked.starts_with("head") => "200 OK\r\ncontent-length: 10",
+                    () if asked.contains("range:") => "206 Partial\r\ncontent-range: bytes 2-4/10",
+                    () => "200 OK",
+                };
+                let head = format!("HTTP/1.1 {line}\r\nconnection: close\r\n\r\n");
+                stream.write_all(head.as_bytes()).await.unwrap();
+                if asked.starts_with("head") {
+                    return;
+                }
+                while stream.write_all(&[b'0'; 1 << 16]).await.is_ok() {}
+            });
+        }
+    });
+    let options = StoreOptions { patience: std::time::Duration::ZERO, ..StoreOptions::default() };
+    let store = open(&location, &options).await.unwrap();
+    for (refused, most) in [
+        (store.get_range(&key("digits"), 2..5).await.err(), "more than 3 bytes"),
+        (store.get(&key("digits")).await.err(), "more than 67108864 bytes"),
+        (store.list("").await.err(), "more than 67108864 bytes"),
+    ] {
+        let StoreError::Denied { source: Some(told), .. } = refused.unwrap() else { panic!() };
+        assert!(told.to_string().contains(most), "{told}");
     }
 }
 
