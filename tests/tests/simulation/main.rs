@@ -13,7 +13,8 @@ mod wires;
 mod world;
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use canju_cluster::sabotage::{Safeguard, take_away};
 use play::{Ending, Wrong, play};
@@ -92,17 +93,30 @@ fn whatever_goes_wrong_in_thousands_of_ways() {
     let from = number("CANJU_FROM").unwrap_or(1000);
     let seeds = from..from + number("CANJU_SEEDS").unwrap_or(2000);
     let began = std::time::Instant::now();
-    let mut failed = Vec::new();
-    for seed in seeds.clone() {
-        if (seed - from) % 100 == 99 {
-            println!("{} scenarios, {} s", seed - from + 1, began.elapsed().as_secs());
+    let (next, failed) = (AtomicU64::new(from), Mutex::new(Vec::new()));
+    // A scenario is one thread's, so that it can be played again.
+    let play_on = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if !seeds.contains(&seed) {
+                return;
+            }
+            if (seed - from) % 100 == 99 {
+                println!("{} scenarios, {} s", seed - from + 1, began.elapsed().as_secs());
+            }
+            if let Err(violation) = attempt(seed, wish(seed)) {
+                println!("seed {seed}: {violation:?}");
+                failed.lock().unwrap().push(seed);
+            }
         }
-        if let Err(violation) = attempt(seed, wish(seed)) {
-            println!("seed {seed}: {violation:?}");
-            failed.push(seed);
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(play_on);
         }
-    }
-    println!("{} scenarios in {} s", seeds.count(), began.elapsed().as_secs());
+    });
+    println!("{} scenarios in {} s", seeds.clone().count(), began.elapsed().as_secs());
+    let failed = failed.into_inner().unwrap();
     assert!(failed.is_empty(), "play them again, each with CANJU_SEED: {failed:?}");
 }
 
