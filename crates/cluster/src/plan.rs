@@ -188,9 +188,9 @@ impl TablePlan {
         let enough = (1..=self.run_cells.len()).find(|&n| self.memory_a_worker(n) <= memory);
         let one = bytes_in_words(self.memory_a_worker(1));
         match enough {
-            Some(n) => format!("take {n} workers of this size, or one of {one}"),
+            Some(n) => format!("take {n} workers of this size, or one of {one}, or give workers --scratch"),
             None => format!(
-                "its largest run alone takes {}: take workers with more memory",
+                "its largest run alone takes {}: take workers with more memory, or give them --scratch",
                 bytes_in_words(self.memory_a_worker(self.run_cells.len()))
             ),
         }
