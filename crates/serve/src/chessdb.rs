@@ -24,6 +24,7 @@ const FEN: usize = 200;
 
 /// What is asked for.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Asked {
     /// `queryall`, `querybest`, `query`, `querysearch`, `querypv` or `queryscore`.
     #[serde(default)]

@@ -23,6 +23,7 @@ use crate::service::Service;
 
 /// A position.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Asked {
     /// The board from Black's home rank down, and the side to move, `w` or `b`; Red's where it is left out.
     #[param(example = "5k3/9/9/9/9/9/9/9/9/4K2R1 w")]
@@ -31,13 +32,15 @@ pub(crate) struct Asked {
 
 /// A position, and how its line is counted.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct AskedLine {
     /// The board from Black's home rank down, and the side to move, `w` or `b`; Red's where it is left out.
     #[param(example = "5k3/9/9/9/9/9/9/9/9/4K2R1 w")]
     fen: String,
     /// `dtm` or `dtc`; the distance to mate unless told otherwise, or to conversion where the table has only that.
     metric: Option<String>,
-    /// The most moves, 1 to 10000.
+    /// The most moves.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 10_000)]
     limit: Option<String>,
 }
 

@@ -57,6 +57,20 @@ async fn every_route_is_described_and_answers() {
 }
 
 #[tokio::test]
+async fn parameters_are_described_where_they_stand() {
+    let description = description().await;
+    let told = |path: &str| {
+        let parameters = description["paths"][path]["get"]["parameters"].as_array().unwrap().iter();
+        let told = parameters.map(|p| format!("{} {} {}", p["name"], p["in"], p["required"]).replace('"', ""));
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(told("/v1/probe"), ["fen query true"]);
+    assert_eq!(told("/v1/line"), ["fen query true", "metric query false", "limit query false"]);
+    assert_eq!(told("/v1/endgames/{name}"), ["name path true"]);
+    assert!(told("/chessdb").iter().all(|p| p.ends_with("query false")));
+}
+
+#[tokio::test]
 async fn answers_are_as_described() {
     let (description, server) = (description().await, server());
     let fens = [KRK, DRAWN, MISSING, "3k5/9/9/9/9/9/9/9/9/2BRKA3 b", "4k4/9/9/9/9/9/9/3r5/3R5/3K5 w"];
