@@ -1,11 +1,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use canju_retro::Cell;
+use canju_retro::{Cell, GameError, Metric, Side, Tables};
 use rayon::prelude::*;
 
 use crate::sweep::Sweep;
 use crate::{Index, Position, Signature};
+
+/// A table whose cell is no chance.
+#[derive(Debug, thiserror::Error)]
+#[error("slice {slice} of it has a value that is no chance of winning, or too few cells")]
+struct NoOdds {
+    slice: u32,
+}
 
 /// The chance of every cell of a table that the side to move wins, before it rolls.
 #[derive(Debug)]
@@ -16,11 +23,35 @@ pub struct Chances {
 }
 
 impl Chances {
-    /// A table of which nothing is known yet.
-    #[must_use]
-    pub fn unknown(index: Index) -> Chances {
+    /// Reads a finished table. What is no position has any chance.
+    ///
+    /// # Errors
+    /// [`GameError::Tables`] when it is missing or damaged, or holds something else.
+    pub fn read(index: Index, tables: &dyn Tables) -> Result<Chances, GameError> {
+        let table = index.signature().name()?;
         let none = vec![f64::NAN; index.slices() as usize * index.cells() as usize];
-        Chances { index, sides: [none.clone(), none] }
+        let mut chances = Chances { index, sides: [none.clone(), none] };
+        for side in Side::BOTH {
+            for slice in 0..index.slices() {
+                let cells = chances.slice_mut(side.index(), slice);
+                let (mut filled, mut sound) = (0, true);
+                tables.read(&table, Metric::Odds, side, slice, &mut |block| {
+                    for &cell in block.cells {
+                        let odds = block.palette.get(usize::from(cell)).and_then(|code| code.odds());
+                        match (cells.get_mut(filled), odds) {
+                            (Some(chance), Some(odds)) => *chance = odds.chance(),
+                            _ => sound = false,
+                        }
+                        filled += 1;
+                    }
+                })?;
+                if !sound || filled != cells.len() {
+                    let source = Box::new(NoOdds { slice });
+                    return Err(GameError::Tables { table, metric: Metric::Odds, source });
+                }
+            }
+        }
+        Ok(chances)
     }
 
     /// Computes a table from its smaller ones, those of [`Signature::smaller`] in that order, on the calling thread's pool.
@@ -64,7 +95,7 @@ impl Chances {
     }
 
     /// The cells of a slice for one side to move, to be filled.
-    pub(crate) fn slice_mut(&mut self, side: usize, slice: u32) -> &mut [f64] {
+    fn slice_mut(&mut self, side: usize, slice: u32) -> &mut [f64] {
         let cells = self.index.cells() as usize;
         &mut self.sides[side][slice as usize * cells..][..cells]
     }

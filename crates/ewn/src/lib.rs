@@ -22,25 +22,32 @@
 
 mod chances;
 mod color;
+mod contest;
 mod dice;
 mod game;
+mod grade;
 mod index;
 mod message;
 mod notation;
 mod part;
+mod picture;
 mod players;
 mod position;
 mod signature;
 mod square;
 mod stones;
 mod sweep;
+mod verify;
 
 pub use chances::{Book, Chances};
 pub use color::Color;
+pub use contest::{BEGINS, Ending, GameRecord, TIME, Table, Tally, WINS, share};
 pub use dice::Dice;
 pub use game::{Ewn, INDEX_VERSION};
+pub use grade::{Losses, grade, loss};
 pub use index::Index;
 pub use notation::{NotationError, read_rolled};
+pub use picture::picture;
 pub use players::{
     Greedy, Lookup, LookupError, Player, PlayerKind, Random, Situation, TablePlayer, UnknownPlayer, estimate,
 };
@@ -49,3 +56,4 @@ pub use signature::Signature;
 pub use square::Square;
 pub use stones::{Die, Stones};
 pub use sweep::{Sweep, error_bound};
+pub use verify::{TOLERANCE, Verified, verify};

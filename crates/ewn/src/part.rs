@@ -15,13 +15,6 @@ use crate::{Chances, Index, Sweep};
 /// A slice's chances by side to move.
 pub(crate) type Values = [Vec<f64>; 2];
 
-/// A smaller table whose cell is no chance.
-#[derive(Debug, thiserror::Error)]
-#[error("slice {slice} of it has a value that is no chance of winning, or too few cells")]
-struct NoOdds {
-    slice: u32,
-}
-
 /// A slice of which there is nothing yet.
 static NOTHING: Values = [Vec::new(), Vec::new()];
 
@@ -48,33 +41,6 @@ impl EwnPart {
         Ok(EwnPart { index, plies: vec![0; own.len()], own, tables, sweep: None, values, next: 0 })
     }
 
-    /// A smaller table.
-    fn smaller(&self, index: Index) -> Result<Chances, GameError> {
-        let table = index.signature().name()?;
-        let mut chances = Chances::unknown(index);
-        for side in Side::BOTH {
-            for slice in 0..index.slices() {
-                let cells = chances.slice_mut(side.index(), slice);
-                let (mut filled, mut sound) = (0, true);
-                self.tables.read(&table, Metric::Odds, side, slice, &mut |block| {
-                    for &cell in block.cells {
-                        let odds = block.palette.get(usize::from(cell)).and_then(|code| code.odds());
-                        match (cells.get_mut(filled), odds) {
-                            (Some(chance), Some(odds)) => *chance = odds.chance(),
-                            _ => sound = false,
-                        }
-                        filled += 1;
-                    }
-                })?;
-                if !sound || filled != cells.len() {
-                    let source = Box::new(NoOdds { slice });
-                    return Err(GameError::Tables { table, metric: Metric::Odds, source });
-                }
-            }
-        }
-        Ok(chances)
-    }
-
     fn layer(&self, ply: u16) -> impl Iterator<Item = u32> + '_ {
         self.own.iter().copied().filter(move |&slice| self.index.layer(slice) == u32::from(ply))
     }
@@ -94,8 +60,11 @@ impl Part for EwnPart {
             return Err(GameError::OutOfTurn("the part is prepared already".into()));
         }
         let signature = self.index.signature();
-        let smaller: Result<Vec<_>, _> =
-            signature.smaller().into_par_iter().map(|s| self.smaller(Index::new(s)).map(Arc::new)).collect();
+        let smaller: Result<Vec<_>, _> = signature
+            .smaller()
+            .into_par_iter()
+            .map(|s| Chances::read(Index::new(s), self.tables.as_ref()).map(Arc::new))
+            .collect();
         self.sweep = Some(Sweep::new(signature, smaller?));
         Ok(())
     }

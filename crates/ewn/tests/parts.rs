@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use canju_ewn::{Book, Ewn, Index, Signature};
+use canju_ewn::{Book, Ewn, Index, Signature, verify};
 use canju_retro::{Cell, Game, MemoryTables, Metric, Odds, Part, PartSpec, Rules, Side, TableName, solve};
 
 fn tables(names: &[&str]) -> Arc<MemoryTables> {
@@ -139,4 +139,24 @@ fn counts_over_the_full_board() {
     }
     assert_eq!(Ewn.smaller(&Ewn.table("EWN123B14").unwrap()).unwrap().len(), 4);
     assert!(Ewn.shape(&Ewn.table("EWN12345B1234").unwrap()).is_err());
+}
+
+#[test]
+fn tables_are_verified() {
+    let good = tables(&["EWN1B1", "EWN12B1"]);
+    let table = Ewn.table("EWN12B1").unwrap();
+    let found = verify(&table, good.as_ref(), None, &|| {}).unwrap();
+    assert_eq!((found.wrong, found.first), (0, None));
+    // Two stones share a square in some cells.
+    assert!(found.checked > 14_000 && found.checked < 2 * 14 * 576);
+    // A table of other stones under its name is found out.
+    let wrong = MemoryTables::new();
+    for name in ["EWN1B1", "EWN13B1"] {
+        let solved = solve(&Ewn, &Ewn.table(name).unwrap(), Metric::Odds, Rules::Plain, good.clone()).unwrap();
+        let under = if name == "EWN1B1" { name } else { "EWN12B1" };
+        wrong.insert(&Ewn, &Ewn.table(under).unwrap(), Metric::Odds, &solved).unwrap();
+    }
+    let found = verify(&table, &wrong, Some(5000), &|| {}).unwrap();
+    let (_, position, stored, computed) = found.first.unwrap();
+    assert!(found.wrong > 100 && stored != computed && position.winner().is_none());
 }
