@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use canju_retro::{Metric, Rules};
 use canju_xiangqi::notation;
@@ -28,7 +29,7 @@ pub(crate) enum LogFormat {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The value of a position and of each legal move, best first.
+    /// The value of a position and of each legal move, best first; or the values of all positions of a file.
     Probe(ProbeArguments),
     /// The moves to mate when both sides do their best.
     Line(LineArguments),
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Answers over HTTP: JSON, the explorer page, and the query form of the public xiangqi database.
     Serve(ServeArguments),
+    /// Replays a game or study and marks each move that changes the result, lengthens a win or shortens a loss.
+    Annotate(AnnotateArguments),
 }
 
 #[derive(Debug, Args)]
@@ -60,9 +63,6 @@ pub(crate) struct Tables {
 
 #[derive(Debug, Args)]
 pub(crate) struct Asked {
-    /// The position: the board from Black's home rank down, and the side to move, w or b.
-    #[arg(required = true, value_name = "FEN")]
-    pub fen: Vec<String>,
     #[command(flatten)]
     pub tables: Tables,
     /// How to write moves.
@@ -95,12 +95,22 @@ impl From<Notation> for notation::Notation {
 
 #[derive(Debug, Args)]
 pub(crate) struct ProbeArguments {
+    /// The position: the board from Black's home rank down, and the side to move, w or b.
+    #[arg(required_unless_present = "file", conflicts_with = "file", value_name = "FEN")]
+    pub fen: Vec<String>,
+    /// Tell the values of all positions of a file, of a game those of its main line; - reads standard input. FEN
+    /// lists, name|FEN|moves lists, DhtmlXQ, PGN and XQF are read.
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
     #[command(flatten)]
     pub asked: Asked,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LineArguments {
+    /// The position: the board from Black's home rank down, and the side to move, w or b.
+    #[arg(required = true, value_name = "FEN")]
+    pub fen: Vec<String>,
     #[command(flatten)]
     pub asked: Asked,
     /// What is counted: dtm or dtc. The table's distance to mate unless told otherwise, else to conversion.
@@ -166,4 +176,25 @@ pub(crate) struct ServeArguments {
     /// Seconds that an answer may take.
     #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AnnotateArguments {
+    /// A FEN list, a name|FEN|moves list, DhtmlXQ, PGN or XQF; - reads standard input.
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub tables: Tables,
+    /// How to write moves.
+    #[arg(long, value_enum, default_value = "coordinates")]
+    pub notation: Notation,
+    /// What to write: text, one JSON object, or the games as PGN with comments.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: AnnotateFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum AnnotateFormat {
+    Text,
+    Json,
+    Pgn,
 }

@@ -34,7 +34,7 @@ struct Played {
 
 pub(crate) fn run(arguments: &LineArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let asked = &arguments.asked;
-    let position = tables::position(&asked.fen)?;
+    let position = tables::position(&arguments.fen)?;
     let prober = tables::open(&asked.tables)?;
     let value = prober.probe(&position)?;
     let metric = arguments.metric.unwrap_or(match (value.dtm, value.dtc) {

@@ -1,9 +1,14 @@
 //! The canju command: asks finished tables about positions, counts, and checks them.
 
+mod annotate;
 mod arguments;
+mod ask;
+mod file;
+mod judge;
 mod line;
 mod list;
 mod probe;
+mod probe_file;
 mod serve;
 mod stats;
 mod tables;
@@ -26,7 +31,8 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            return failure::misused(&error, "canju", ": give one of probe, line, stats, verify, list, serve");
+            let all = ": give one of probe, line, stats, verify, list, annotate, serve";
+            return failure::misused(&error, "canju", all);
         }
     };
     if let Err(error) = start_log(&arguments) {
@@ -54,6 +60,7 @@ fn run(command: &Command, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         Command::Stats(asked) => stats::run(asked, out)?,
         Command::List(asked) => list::run(asked, out)?,
         Command::Serve(asked) => serve::run(asked, out)?,
+        Command::Annotate(asked) => annotate::run(asked, out)?,
         Command::Verify(asked) => {
             if !verify::run(asked, out)? {
                 out.flush()?;

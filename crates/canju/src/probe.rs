@@ -8,7 +8,7 @@ use canju_xiangqi::notation::write_move;
 use serde::Serialize;
 
 use crate::arguments::ProbeArguments;
-use crate::{tables, words};
+use crate::{probe_file, tables, words};
 
 #[derive(Serialize)]
 struct Probed {
@@ -33,7 +33,10 @@ struct Rated {
 
 pub(crate) fn run(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let asked = &arguments.asked;
-    let position = tables::position(&asked.fen)?;
+    if let Some(path) = &arguments.file {
+        return probe_file::run(path, asked, out);
+    }
+    let position = tables::position(&arguments.fen)?;
     let prober = tables::open(&asked.tables)?;
     let value = prober.probe(&position)?;
     let moves = prober.moves(&position)?;

@@ -14,6 +14,11 @@ pub(crate) fn plies(outcome: Wdl, plies: u16) -> String {
     format!("{plies} pl{} ({moves} move{m})", if p.is_empty() { "y" } else { "ies" })
 }
 
+/// So many plies.
+pub(crate) fn counted_plies(plies: u16) -> String {
+    format!("{plies} {}", if plies == 1 { "ply" } else { "plies" })
+}
+
 /// A value in a sentence's words.
 pub(crate) fn value(value: &Value) -> String {
     let far = |distance: Option<u16>| distance.map(|n| plies(value.outcome, n));

@@ -10,7 +10,9 @@ impl NodeId {
     /// The position before all moves.
     pub const START: NodeId = NodeId(0);
 
-    pub(crate) const fn index(self) -> usize {
+    /// The number of the node: 0 for the start, and then in the order in which they were added.
+    #[must_use]
+    pub const fn index(self) -> usize {
         self.0 as usize
     }
 }

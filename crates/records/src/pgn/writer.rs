@@ -17,7 +17,7 @@ const WIDTH: usize = 100;
 pub fn write_pgn(record: &Record, notation: Notation) -> String {
     let mut text = tags(record, notation);
     text.push('\n');
-    let mut moves = Moves { text, column: 0 };
+    let mut moves = Moves { text, column: 0, opening: false };
     moves.said(record, NodeId::START);
     let mut needs_number = true;
     for step in record.steps() {
@@ -27,11 +27,12 @@ pub fn write_pgn(record: &Record, notation: Notation) -> String {
                 needs_number = !record.tree.comment(ply.node).is_empty();
             }
             Step::Open => {
-                moves.word("(");
+                moves.opening = true;
                 needs_number = true;
             }
             Step::Close => {
-                moves.word(")");
+                moves.text.push(')');
+                moves.column += 1;
                 needs_number = true;
             }
         }
@@ -76,18 +77,22 @@ fn tags(record: &Record, notation: Notation) -> String {
 struct Moves {
     text: String,
     column: usize,
+    /// Whether a variation begins with the next word.
+    opening: bool,
 }
 
 impl Moves {
     fn word(&mut self, word: &str) {
-        let width = word.chars().count();
+        let opening = if std::mem::take(&mut self.opening) { "(" } else { "" };
+        let width = opening.len() + word.chars().count();
         if self.column > 0 && self.column + 1 + width > WIDTH {
             self.text.push('\n');
             self.column = 0;
-        } else if self.column > 0 && word != ")" && !self.text.ends_with('(') {
+        } else if self.column > 0 {
             self.text.push(' ');
             self.column += 1;
         }
+        self.text.push_str(opening);
         self.text.push_str(word);
         self.column += width;
     }

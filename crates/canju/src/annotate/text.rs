@@ -1,0 +1,88 @@
+//! As text: a line for each move.
+
+use std::io::Write;
+
+use canju_records::{NodeId, Ply, Step};
+use canju_xiangqi::Color;
+use canju_xiangqi::notation::write_move;
+
+use super::{Annotated, Style};
+use crate::ask::Answer;
+use crate::judge::{Judged, Mark};
+use crate::{file, probe, tables, words};
+
+pub(super) fn write(number: usize, game: &Annotated<'_>, style: Style, out: &mut dyn Write) -> anyhow::Result<()> {
+    let record = game.record;
+    if number > 1 {
+        writeln!(out)?;
+    }
+    writeln!(out, "{}", file::heading(number, record))?;
+    let (endgame, start) = (tables::endgame_of(&record.start), &record.start);
+    writeln!(out, "{}  {endgame}, {} rules", start.to_fen(), style.rules)?;
+    writeln!(out, "{} to move: {}{}", start.turn(), value(&game.start), probe::ending(start))?;
+    said(record.tree.comment(NodeId::START), 1, out)?;
+    let mut depth = 0_usize;
+    for (step, judged) in &game.steps {
+        match step {
+            Step::Open => depth += 1,
+            Step::Close => depth -= 1,
+            Step::Move(ply) => {
+                if let Some(judged) = judged {
+                    writeln!(out, "{}{}", "    ".repeat(depth), told(game, ply, judged, style))?;
+                }
+                said(record.tree.comment(ply.node), depth + 1, out)?;
+            }
+        }
+    }
+    for warning in &record.warnings {
+        writeln!(out, "warning: {warning}")?;
+    }
+    if game.steps.is_empty() {
+        return Ok(());
+    }
+    for color in Color::ALL {
+        let mut summary = game.summary;
+        writeln!(out, "{color}: {}", summary.of(color).words())?;
+    }
+    Ok(())
+}
+
+/// The author's comment.
+fn said(comment: &str, depth: usize, out: &mut dyn Write) -> anyhow::Result<()> {
+    for line in comment.lines() {
+        writeln!(out, "{}\"{line}\"", "    ".repeat(depth))?;
+    }
+    Ok(())
+}
+
+fn told(game: &Annotated<'_>, ply: &Ply, judged: &Judged, style: Style) -> String {
+    let half = ply.number - 1 + game.record.start.turn().index();
+    let dots = if ply.before.turn() == Color::Red { "." } else { "..." };
+    let text = write_move(&ply.before, ply.chosen, style.notation);
+    let mark = marked(ply, judged, style).map(|mark| format!("  ** {mark}")).unwrap_or_default();
+    format!("{:4}{dots:3} {text}  {}{}{mark}", half / 2 + 1, value(&judged.after), probe::ending(&ply.after))
+}
+
+fn value(answer: &Answer) -> String {
+    match answer {
+        Ok(value) => words::value(value),
+        Err(unknown) => unknown.brief(),
+    }
+}
+
+/// What a move lost, and what was best, in words; `None` for one that lost nothing.
+pub(super) fn marked(ply: &Ply, judged: &Judged, style: Style) -> Option<String> {
+    let (Some(mark), Ok(before), Ok(after)) = (judged.mark, &judged.before, &judged.after) else { return None };
+    let lost = match mark {
+        Mark::Result => format!("{} to {}", before.outcome.name(), after.outcome.name()),
+        Mark::Slower(plies) => format!("wins {} later", words::counted_plies(plies)),
+        Mark::Sooner(plies) => format!("loses {} sooner", words::counted_plies(plies)),
+    };
+    let best: Vec<String> = judged.best.iter().map(|&chosen| write_move(&ply.before, chosen, style.notation)).collect();
+    // A whole list of moves that all draw tells nothing.
+    let best = match &best[..] {
+        [first, second, third, _, ..] => format!("{first}, {second}, {third} or {} others", best.len() - 3),
+        _ => best.join(" or "),
+    };
+    Some(format!("{lost}; best {best} ({})", words::value(before)))
+}

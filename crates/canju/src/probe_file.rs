@@ -1,0 +1,124 @@
+//! `canju probe --file`: the values of all positions of a file.
+
+use std::io::Write;
+use std::path::Path;
+
+use canju_records::Record;
+use canju_xiangqi::Position;
+use canju_xiangqi::notation::{Notation, write_move};
+use serde::Serialize;
+
+use crate::arguments::Asked;
+use crate::ask::{Answer, Asker, Known};
+use crate::{file, probe, tables, words};
+
+#[derive(Serialize)]
+struct Probed {
+    format: &'static str,
+    rules: &'static str,
+    records: Vec<Listed>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    title: String,
+    event: String,
+    red: String,
+    black: String,
+    result: &'static str,
+    comment: String,
+    positions: Vec<Valued>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Valued {
+    fen: String,
+    /// The move that led here.
+    #[serde(rename = "move")]
+    chosen: Option<String>,
+    text: Option<String>,
+    endgame: String,
+    #[serde(flatten)]
+    value: Known,
+}
+
+/// A position with the move that led to it.
+struct Met {
+    position: Position,
+    led: Option<(String, String)>,
+    answer: Answer,
+}
+
+pub(crate) fn run(path: &Path, asked: &Asked, out: &mut dyn Write) -> anyhow::Result<()> {
+    let read = file::read(path)?;
+    let asker = Asker::new(tables::open(&asked.tables)?);
+    let rules = asked.tables.rules.name();
+    let mut records = Vec::new();
+    for (number, record) in (1..).zip(&read.records) {
+        let met = meet(record, asked.notation.into(), &asker)?;
+        if asked.json {
+            records.push(list(record, met));
+        } else {
+            if number > 1 {
+                writeln!(out)?;
+            }
+            writeln!(out, "{}", file::heading(number, record))?;
+            tell(record, &met, out)?;
+        }
+    }
+    if asked.json {
+        let probed = Probed { format: read.format.name(), rules, records };
+        writeln!(out, "{}", serde_json::to_string(&probed)?)?;
+    }
+    Ok(())
+}
+
+/// The first position and those of the main line.
+fn meet(record: &Record, notation: Notation, asker: &Asker) -> anyhow::Result<Vec<Met>> {
+    let start = Met { position: record.start, led: None, answer: asker.value(&record.start)? };
+    let mut met = vec![start];
+    for ply in record.main_line() {
+        let led = (ply.chosen.to_string(), write_move(&ply.before, ply.chosen, notation));
+        met.push(Met { position: ply.after, led: Some(led), answer: asker.value(&ply.after)? });
+    }
+    Ok(met)
+}
+
+fn tell(record: &Record, met: &[Met], out: &mut dyn Write) -> anyhow::Result<()> {
+    for Met { position, led, answer } in met {
+        let words = match answer {
+            Ok(value) => words::value(value) + probe::ending(position),
+            Err(unknown) => unknown.brief(),
+        };
+        let led = led.as_ref().map(|(_, text)| format!("{text}  ")).unwrap_or_default();
+        writeln!(out, "  {led}{}  {}: {words}", position.to_fen(), tables::endgame_of(position))?;
+    }
+    for warning in &record.warnings {
+        writeln!(out, "  warning: {warning}")?;
+    }
+    Ok(())
+}
+
+fn list(record: &Record, met: Vec<Met>) -> Listed {
+    let value = |Met { position, led, answer }: Met| {
+        let (chosen, text) = led.unzip();
+        Valued {
+            fen: position.to_fen(),
+            chosen,
+            text,
+            endgame: tables::endgame_of(&position),
+            value: Known::from(&answer),
+        }
+    };
+    Listed {
+        title: record.title.clone(),
+        event: record.event.clone(),
+        red: record.red.clone(),
+        black: record.black.clone(),
+        result: record.result.to_pgn(),
+        comment: record.tree.comment(canju_records::NodeId::START).to_owned(),
+        positions: met.into_iter().map(value).collect(),
+        warnings: record.warnings.iter().map(ToString::to_string).collect(),
+    }
+}
