@@ -1,22 +1,14 @@
 //! From the command line to a prober and a position.
 
-use std::io;
-use std::sync::Arc;
-use std::time::Duration;
-
 use anyhow::{Context, bail};
 use canju_endgame::Xiangqi;
-use canju_probe::Prober;
+use canju_probe::{OpenOptions, Prober};
 use canju_retro::{Game, TableName};
-use canju_store::{Location, StoreOptions};
-use canju_table::{DEFAULT_CACHE, FolderSource, ReadAt, Source, TableSet};
+use canju_store::Location;
+use canju_table::DEFAULT_CACHE;
 use canju_xiangqi::{Material, Position};
-use tokio::runtime::{Builder, Runtime};
 
 use crate::arguments::Tables;
-
-/// How long a store that fails is borne with: somebody waits for the answer.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A prober on the tables that were given.
 pub(crate) fn open(tables: &Tables) -> anyhow::Result<Prober> {
@@ -34,49 +26,15 @@ pub(crate) fn open_with(tables: &Tables, cache: u64) -> anyhow::Result<Prober> {
             folder.display()
         );
     }
-    let source: Arc<dyn Source> = match &location {
-        Location::Folder(path) => Arc::new(FolderSource::new(path)),
-        _ => remote(&location, tables)?,
+    tracing::debug!(%location, rules = %tables.rules, "to be opened");
+    let options = OpenOptions {
+        rules: tables.rules,
+        cache,
+        s3_endpoint: tables.s3_endpoint.clone(),
+        s3_region: tables.s3_region.clone(),
+        ..OpenOptions::default()
     };
-    tracing::debug!(%location, rules = %tables.rules, "opened");
-    Ok(Prober::new(TableSet::with_cache(source, tables.rules, cache)))
-}
-
-/// Tables that are reached over a network. They are read by ranges: a question needs a few blocks, not shards.
-fn remote(location: &Location, tables: &Tables) -> anyhow::Result<Arc<dyn Source>> {
-    let options = StoreOptions {
-        endpoint: tables.s3_endpoint.clone(),
-        region: tables.s3_region.clone(),
-        patience: PATIENCE,
-        ..StoreOptions::default()
-    };
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let source = runtime.block_on(canju_shelf::open(location, &options, runtime.handle().clone(), None))?;
-    Ok(Arc::new(Reached { source, _runtime: runtime }))
-}
-
-/// A source with the runtime that serves it.
-struct Reached {
-    source: Arc<dyn Source>,
-    _runtime: Runtime,
-}
-
-impl Source for Reached {
-    fn place(&self) -> String {
-        self.source.place()
-    }
-
-    fn open(&self, key: &str) -> io::Result<Arc<dyn ReadAt>> {
-        self.source.open(key)
-    }
-
-    fn read_all(&self, key: &str) -> io::Result<Vec<u8>> {
-        self.source.read_all(key)
-    }
-
-    fn manifests(&self) -> io::Result<Vec<String>> {
-        self.source.manifests()
-    }
+    Ok(Prober::open(&tables.tables, &options)?)
 }
 
 /// The position of one or two words.

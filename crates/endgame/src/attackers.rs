@@ -80,6 +80,7 @@ impl Group {
 
     /// The digit of these squares (as many as the group has, in any order), or `None` where one is
     /// impossible or taken twice.
+    #[inline]
     pub fn digit(&self, squares: &[u8]) -> Option<u32> {
         let number = |s: u8| {
             let n = self.number[usize::from(s)];
@@ -89,12 +90,12 @@ impl Group {
             [a] => number(a),
             [a, b] => {
                 let (a, b) = (number(a)?, number(b)?);
-                (a != b).then(|| choose(a.max(b), 2) + a.min(b))
+                (a != b).then(|| pairs(a.max(b)) + a.min(b))
             }
             [a, b, c] => {
                 let mut n = [number(a)?, number(b)?, number(c)?];
                 n.sort_unstable();
-                (n[0] != n[1] && n[1] != n[2]).then(|| choose(n[2], 3) + choose(n[1], 2) + n[0])
+                (n[0] != n[1] && n[1] != n[2]).then(|| triples(n[2]) + pairs(n[1]) + n[0])
             }
             _ => None,
         }
@@ -320,6 +321,16 @@ impl Attackers {
 
 fn file_of(bit: u128) -> u128 {
     members(bit).fold(0, |set, s| set | crate::word::file((s % 9) as u32))
+}
+
+/// Pairs of so many things, which are few.
+const fn pairs(n: u32) -> u32 {
+    n * n.saturating_sub(1) / 2
+}
+
+/// Triples of so many things, which are few.
+const fn triples(n: u32) -> u32 {
+    n * n.saturating_sub(1) * n.saturating_sub(2) / 6
 }
 
 /// Binomial coefficient for the small numbers of an index.

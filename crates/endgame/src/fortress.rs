@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use canju_xiangqi::{Color, Role, Square, role_squares};
 
-use crate::geometry::members;
+use crate::geometry::{self, members};
 
 /// A placement of a fortress.
 #[derive(Clone, Debug)]
@@ -40,7 +40,16 @@ pub(crate) struct Fortress {
     /// How many placements belong to pairs; the rest are their own mirror images.
     paired: usize,
     by_pieces: HashMap<(u8, u128, u128), u16>,
+    /// What a king, an advisor or an elephant on a square adds to the key of its placement.
+    parts: [[u32; 90]; 3],
+    /// The placement of each key, or `NOWHERE`.
+    by_key: Vec<u16>,
 }
+
+/// Keys of placements: nine squares of the king, five bits of advisors, seven of elephants. The king comes lowest, so
+/// that the few placements of small fortresses lie close together.
+const KEYS: usize = 9 << 12;
+const NOWHERE: u16 = u16::MAX;
 
 impl Fortress {
     pub fn new(color: Color, advisors: usize, elephants: usize) -> Self {
@@ -68,7 +77,23 @@ impl Fortress {
         ordered.extend(symmetric);
         let by_pieces: HashMap<_, _> =
             ordered.iter().enumerate().map(|(i, &(k, a, e))| ((k.index() as u8, a, e), i as u16)).collect();
-        let mut fortress = Self { color, placements: Vec::new(), paired, by_pieces };
+        let parts = [(Role::King, 1, false), (Role::Advisor, 9, true), (Role::Elephant, 9 << 5, true)].map(
+            |(role, unit, bits)| {
+                // Where a piece cannot stand there is no placement.
+                let mut parts = [KEYS as u32; 90];
+                for (i, square) in role_squares(color, role).iter().enumerate() {
+                    parts[square.index()] = if bits { unit << i } else { unit * i as u32 };
+                }
+                parts
+            },
+        );
+        let mut fortress =
+            Self { color, placements: Vec::new(), paired, by_pieces, parts, by_key: vec![NOWHERE; KEYS] };
+        for (i, &(king, a, e)) in ordered.iter().enumerate() {
+            let squares = |set| members(set).map(geometry::square);
+            let key = fortress.key(king, squares(a), squares(e));
+            fortress.by_key[key] = i as u16;
+        }
         fortress.placements = ordered.into_iter().map(|(k, a, e)| fortress.placement(k, a, e)).collect();
         fortress
     }
@@ -138,6 +163,30 @@ impl Fortress {
     /// The placement of these pieces.
     pub fn find(&self, king: u8, advisors: u128, elephants: u128) -> Option<usize> {
         self.by_pieces.get(&(king, advisors, elephants)).map(|&p| usize::from(p))
+    }
+
+    /// The placement of pieces on these squares.
+    #[inline]
+    pub fn placed(
+        &self,
+        king: Square,
+        advisors: impl Iterator<Item = Square>,
+        elephants: impl Iterator<Item = Square>,
+    ) -> Option<usize> {
+        let number = *self.by_key.get(self.key(king, advisors, elephants))?;
+        (number != NOWHERE).then_some(usize::from(number))
+    }
+
+    #[inline]
+    fn key(
+        &self,
+        king: Square,
+        advisors: impl Iterator<Item = Square>,
+        elephants: impl Iterator<Item = Square>,
+    ) -> usize {
+        let [kings, advisor, elephant] = &self.parts;
+        let fort = kings[king.index()] + advisors.map(|s| advisor[s.index()]).sum::<u32>();
+        (fort + elephants.map(|s| elephant[s.index()]).sum::<u32>()) as usize
     }
 }
 

@@ -7,9 +7,9 @@
 use std::ops::Range;
 
 use canju_retro::{Cell, GameError, Shape, Side, SliceShape, TableName};
-use canju_xiangqi::{Color, Material, Piece, Position, Role, role_mask};
+use canju_xiangqi::{Color, Material, Piece, Position, Role, Square, role_mask};
 
-use crate::attackers::{ATTACKERS, Attackers, IMPOSSIBLE};
+use crate::attackers::{Attackers, Axis, IMPOSSIBLE};
 use crate::fortress::Fortress;
 use crate::geometry::{members, square};
 use crate::word;
@@ -37,7 +37,17 @@ pub struct Index {
     blocks: usize,
     /// The possible squares of the bit axis, ascending; the cells of a word.
     axis_squares: Vec<u8>,
+    /// The number of each square among them, or `NO_ROW`.
+    rows: [u8; 90],
+    /// Which of the identical pieces is the bit axis: so many come before it.
+    axis_after: usize,
+    /// True where soldiers beside the bit axis may stand on one file.
+    crowded: bool,
+    /// Pieces of both sides, kings too.
+    men: u32,
 }
+
+const NO_ROW: u8 = u8::MAX;
 
 /// Where a slice stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,8 +76,28 @@ impl Index {
         if block as u64 * attackers.len() as u64 > MOST_WORDS {
             return Err(too_large("a slice would have more than 2^32 cells".into()));
         }
-        let axis_squares = members(attackers.cells).map(|s| s as u8).collect();
-        Ok(Self { material, name, forts, attackers, block, blocks, axis_squares })
+        let axis_squares: Vec<u8> = members(attackers.cells).map(|s| s as u8).collect();
+        let mut rows = [NO_ROW; 90];
+        for (row, &s) in axis_squares.iter().enumerate() {
+            // Without attackers the only cell has a square beyond the board.
+            if let Some(place) = rows.get_mut(usize::from(s)) {
+                *place = row as u8;
+            }
+        }
+        let same = |axis: Axis| attackers.groups.iter().find(|g| g.color == axis.color && g.role == axis.role);
+        let axis_after = attackers.axis.and_then(same).map_or(0, |g| g.count);
+        let crowded = attackers.groups.iter().any(|g| g.role == Role::Soldier && g.count > 1);
+        let men = material.men() as u32;
+        Ok(Self { material, name, forts, attackers, block, blocks, axis_squares, rows, axis_after, crowded, men })
+    }
+
+    /// Makes sure that a material can be indexed, at no cost: the index itself may take much memory.
+    ///
+    /// # Errors
+    /// [`GameError::TooLarge`], with what is exceeded.
+    pub fn check(material: &Material) -> Result<(), GameError> {
+        let table = TableName::new(&material.to_string())?;
+        Attackers::price(material).map(drop).map_err(|reason| GameError::TooLarge { table, reason })
     }
 
     /// Whether a material can be indexed. Costs nothing, while an index may take hundreds of megabytes.
@@ -194,45 +224,59 @@ impl Index {
     /// `None` where the material is another one, or two own uncrossed soldiers stand on one file.
     #[must_use]
     pub fn cell(&self, position: &Position) -> Option<Cell> {
-        let fort = |color: Color| {
-            let set = |role| position.squares_of(color, role).fold(0, |set, s| set | s.bit());
-            let king = position.squares_of(color, Role::King).next()?;
-            self.forts[color.index()].find(king.index() as u8, set(Role::Advisor), set(Role::Elephant))
+        self.cell_seen(position, false)
+    }
+
+    /// The same of a position that is `swapped`: the index's first side is Black in it.
+    #[must_use]
+    pub fn cell_seen(&self, position: &Position, swapped: bool) -> Option<Cell> {
+        let color = |own: Color| if swapped { own.opposite() } else { own };
+        let seen = |s: Square| if swapped { s.flip() } else { s };
+        if position.occupied().count_ones() != self.men {
+            return None;
+        }
+        let fort = |fort: &Fortress| {
+            let squares = |role| position.squares_of(color(fort.color), role).map(seen);
+            fort.placed(squares(Role::King).next()?, squares(Role::Advisor), squares(Role::Elephant))
         };
-        let (mut first, mut second) = (fort(Color::Red)?, fort(Color::Black)?);
-        let mirrored = self.forts[0].canonical(first).1;
-        let turn = |s: u8| if mirrored { word::mirror_square(s) } else { s };
+        let (first, mut second) = (fort(&self.forts[0])?, fort(&self.forts[1])?);
+        let (first, mirrored) = self.forts[0].canonical(first);
         if mirrored {
-            (first, second) = (self.forts[0].mirror(first), self.forts[1].mirror(second));
+            second = self.forts[1].mirror(second);
         }
-        let mut squares = [0; crate::attackers::MOST_FIXED];
-        let mut fixed = 0;
+        let turn = |s: Square| {
+            let s = seen(s).index() as u8;
+            if mirrored { word::mirror_square(s) } else { s }
+        };
+        let mut config = 0;
         for group in &self.attackers.groups {
-            let own = position.squares_of(group.color, group.role);
+            let mut squares = [0; 3];
+            let squares = squares.get_mut(..group.count)?;
             // Where one of the identical pieces is the bit axis, it is the last one.
-            for (at, s) in own.take(group.count).enumerate() {
-                squares[group.start + at] = turn(s.index() as u8);
-                fixed += 1;
+            let mut own = position.squares_of(color(group.color), group.role);
+            for square in &mut *squares {
+                *square = turn(own.next()?);
             }
+            config += group.digit(squares)? * group.stride;
         }
+        let config = config as usize;
+        let mut row = 0;
         let mut bit = self.attackers.cells.trailing_zeros() as u8;
         if let Some(axis) = self.attackers.axis {
-            let group = self.attackers.groups.iter().find(|g| g.color == axis.color && g.role == axis.role);
-            bit = turn(position.squares_of(axis.color, axis.role).nth(group.map_or(0, |g| g.count))?.index() as u8);
-            fixed += 1;
+            let mut own = position.squares_of(color(axis.color), axis.role);
+            bit = turn(own.nth(self.axis_after)?);
+            row = self.rows[usize::from(bit)];
         }
-        let attackers = position.pieces().filter(|(p, _)| ATTACKERS.contains(&p.role)).count();
-        if attackers != fixed {
+        // Pieces on a board share no square: only soldiers on one file are left to be impossible.
+        if row == NO_ROW
+            || self.crowded && self.attackers.occupied[config] == IMPOSSIBLE
+            || self.attackers.doubled(config) >> bit & 1 != 0
+        {
             return None;
         }
-        let config = self.attackers.find(&squares)? as usize;
-        let row = self.axis_squares.binary_search(&bit).ok()?;
-        if self.attackers.occupied[config] == IMPOSSIBLE || self.attackers.doubled(config) >> bit & 1 != 0 {
-            return None;
-        }
-        let (slice, at) = self.slice_of(self.forts[0].canonical(first).0, second);
-        let side = if position.turn() == Color::Red { Side::First } else { Side::Second };
-        let index = (at * self.attackers.len() + config) * self.row() + row;
+        let (slice, at) = if self.blocks == 1 { (first, second) } else { self.slice_of(first, second) };
+        let side = if position.turn() == color(Color::Red) { Side::First } else { Side::Second };
+        let index = (at * self.attackers.len() + config) * self.row() + usize::from(row);
         Some(Cell { slice: slice as u32, index: index as u32, side })
     }
 
@@ -344,6 +388,7 @@ mod tests {
                     let mut same = Position::empty(Color::Red);
                     assert!(index.set_up(again, &mut same), "{name}");
                     assert_eq!(same.to_fen(), board.to_fen(), "{name}");
+                    assert_eq!(index.cell_seen(&board.flip(), true), Some(again), "{name}");
                     let mirrored = index.cell(&board.mirror()).unwrap();
                     assert!(index.set_up(mirrored, &mut same));
                     let fens = [board.to_fen(), board.mirror().to_fen()];

@@ -1,24 +1,69 @@
-//! The indices of the endgames that were asked for, each made once.
+//! The endgames that were asked for, each with its index and its table.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use arc_swap::ArcSwap;
 use canju_endgame::Index;
-use canju_retro::GameError;
-use canju_xiangqi::Material;
+use canju_retro::{Cell, GameError};
+use canju_table::Table;
+use canju_xiangqi::{Material, Position};
+use foldhash::fast::FixedState;
 
-/// Indices by material.
+/// An endgame whose table is there, as positions of one signature see it.
+pub(crate) struct Endgame {
+    index: Arc<Index>,
+    pub table: Arc<Table>,
+    /// True where the table has the sides the other way round.
+    swapped: bool,
+    /// The changes of the set when the table was looked up.
+    pub changes: u64,
+}
+
+impl Endgame {
+    /// The cell of a position of this signature; `None` where no game leads to it.
+    #[inline]
+    pub fn cell(&self, position: &Position) -> Option<Cell> {
+        self.index.cell_seen(position, self.swapped)
+    }
+}
+
+/// Endgames by the signature of their positions.
+pub(crate) type Known = HashMap<u32, Arc<Endgame>, FixedState>;
+
+/// Indices by material, and endgames by signature. Threads that ask read without a lock; an endgame that is new
+/// makes a new map.
 #[derive(Default)]
-pub(crate) struct Endgames(RwLock<HashMap<Material, Arc<Index>>>);
+pub(crate) struct Endgames {
+    indices: RwLock<HashMap<Material, Arc<Index>>>,
+    pub known: ArcSwap<Known>,
+}
 
 impl Endgames {
     /// The index of a canonical material.
     pub fn index(&self, material: Material) -> Result<Arc<Index>, GameError> {
-        if let Some(index) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&material) {
+        if let Some(index) = self.indices.read().unwrap_or_else(PoisonError::into_inner).get(&material) {
             return Ok(Arc::clone(index));
         }
         let index = Arc::new(Index::new(material)?);
-        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.indices.write().unwrap_or_else(PoisonError::into_inner);
         Ok(Arc::clone(all.entry(material).or_insert(index)))
+    }
+
+    /// Remembers the endgame of a signature.
+    pub fn learn(
+        &self,
+        signature: u32,
+        (material, swapped): (Material, bool),
+        table: Arc<Table>,
+        changes: u64,
+    ) -> Result<Arc<Endgame>, GameError> {
+        let endgame = Arc::new(Endgame { index: self.index(material)?, table, swapped, changes });
+        self.known.rcu(|known| {
+            let mut more = Known::clone(known);
+            more.insert(signature, Arc::clone(&endgame));
+            more
+        });
+        Ok(endgame)
     }
 }

@@ -73,6 +73,25 @@ pub enum ProbeError {
         /// Which metric.
         metric: Metric,
     },
+    /// There is no such folder.
+    #[error(
+        "there is no folder {path}: name the folder with the tables, fetch some with `fetch get NAME`, or build them with `coordinator start --build NAME`"
+    )]
+    NoFolder {
+        /// The path that was given.
+        path: String,
+    },
+    /// The tables are behind a network, and this program was built without.
+    #[error(
+        "{place} is behind a network, which this program cannot reach: build it with canju-probe's feature `network`, or give a folder"
+    )]
+    NoNetwork {
+        /// The place that was given.
+        place: String,
+    },
+    /// The tables behind a network cannot be reached, or their place is none.
+    #[error(transparent)]
+    Open(Box<dyn std::error::Error + Send + Sync>),
     /// The system refused the threads.
     #[error("{0} threads could not be started: ask for fewer")]
     Threads(usize),

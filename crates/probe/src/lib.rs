@@ -46,7 +46,10 @@ mod endgames;
 mod error;
 mod lesson;
 mod line;
+#[cfg(feature = "network")]
+mod network;
 mod numbering;
+mod open;
 mod prober;
 mod random;
 mod slices;
@@ -54,6 +57,7 @@ mod value;
 mod verify;
 
 pub use error::ProbeError;
+pub use open::OpenOptions;
 pub use prober::Prober;
-pub use value::{Value, Wdl};
+pub use value::{Distances, Value, Wdl};
 pub use verify::{Options, Progress, Report, WrongCell};

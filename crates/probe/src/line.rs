@@ -16,10 +16,11 @@ impl Prober {
         if metric == Metric::Wdl {
             return Err(ProbeError::NoDistances(metric));
         }
+        let distances = self.distances.and(metric);
         let mut board = *position;
         let mut line = Vec::new();
         loop {
-            let value = self.probe(&board)?;
+            let value = self.value(&board, distances)?;
             if value.outcome == Wdl::Draw {
                 return Err(ProbeError::Draw { fen: board.to_fen() });
             }
@@ -29,7 +30,7 @@ impl Prober {
             if line.len() == limit {
                 return Ok(line);
             }
-            let Some(&(best, _)) = self.ranked(&board, metric)?.first() else {
+            let Some(&(best, _)) = self.ranked(&board, metric, distances)?.first() else {
                 return Ok(line);
             };
             line.push(best);

@@ -2,25 +2,32 @@
 
 use std::sync::Arc;
 
-use canju_endgame::{INDEX_VERSION, normalize};
+use canju_endgame::{INDEX_VERSION, Index};
 use canju_retro::{Cell, Metric, Outcome, TableName};
-use canju_table::{Manifest, TableError, TableSet};
-use canju_xiangqi::{Color, Move, Position, Role};
+use canju_table::{Manifest, Table, TableError, TableSet};
+use canju_xiangqi::{Color, Material, Move, Position, Role};
 
-use crate::endgames::Endgames;
-use crate::{ProbeError, Value, Wdl};
+use crate::endgames::{Endgame, Endgames};
+use crate::{Distances, ProbeError, Value, Wdl};
 
 /// Answers for positions from the tables of a set. Shared by any number of threads.
 pub struct Prober {
     tables: TableSet,
     pub(crate) endgames: Endgames,
+    pub(crate) distances: Distances,
 }
 
 impl Prober {
     /// A prober that asks these tables. Reads nothing yet.
     #[must_use]
     pub fn new(tables: TableSet) -> Self {
-        Self { tables, endgames: Endgames::default() }
+        Self { tables, endgames: Endgames::default(), distances: Distances::All }
+    }
+
+    /// The same that answers with these distances alone and reads no others.
+    #[must_use]
+    pub fn with_distances(self, distances: Distances) -> Self {
+        Self { distances, ..self }
     }
 
     /// The tables that it asks.
@@ -34,21 +41,51 @@ impl Prober {
     /// # Errors
     /// [`ProbeError`]: the position is not legal, outside the tables, or its table missing or damaged.
     pub fn probe(&self, position: &Position) -> Result<Value, ProbeError> {
-        let (table, cell) = self.locate(position)?;
-        let manifest = self.manifest(&table)?;
-        let outcome = |metric| -> Result<Option<Outcome>, TableError> {
-            let held = manifest.metrics.contains_key(&metric);
-            held.then(|| self.tables.code(&table, metric, cell)).transpose().map(|code| code.map(|c| c.outcome()))
-        };
-        let (dtm, dtc) = (outcome(Metric::Dtm)?, outcome(Metric::Dtc)?);
-        let known = match dtm.or(dtc) {
-            Some(known) => known,
-            None => outcome(Metric::Wdl)?.ok_or_else(|| self.missing(&table, None))?,
-        };
-        if [dtm, dtc].into_iter().flatten().any(|o| o.without_distance() != known.without_distance()) {
-            return Err(ProbeError::Contradiction { table, fen: position.to_fen() });
-        }
-        Ok(Value { outcome: Wdl::from(known), dtm: dtm.and_then(plies), dtc: dtc.and_then(plies) })
+        self.value(position, self.distances)
+    }
+
+    /// Who wins, without distances: the fastest question. Reads the table's metric of wins and draws where it has it,
+    /// else a distance.
+    ///
+    /// # Errors
+    /// As [`Prober::probe`].
+    pub fn wdl(&self, position: &Position) -> Result<Wdl, ProbeError> {
+        self.at(position, |endgame, cell| Ok(self.result(&endgame.table, cell)?.into()))
+    }
+
+    /// The value of a position in one metric, which alone is read.
+    ///
+    /// # Errors
+    /// As [`Prober::probe`]; [`TableError::Missing`] where the table has not this metric.
+    pub fn outcome(&self, position: &Position, metric: Metric) -> Result<Outcome, ProbeError> {
+        self.at(position, |endgame, cell| Ok(self.tables.ask(&endgame.table, metric, cell)?.outcome()))
+    }
+
+    /// The value with other distances than those that the prober was opened for.
+    pub(crate) fn value(&self, position: &Position, distances: Distances) -> Result<Value, ProbeError> {
+        self.at(position, |endgame, cell| {
+            let table = &*endgame.table;
+            let outcome = |metric| -> Result<Option<Outcome>, ProbeError> {
+                let wanted = distances.want(metric) && table.has(metric);
+                Ok(if wanted { Some(self.tables.ask(table, metric, cell)?.outcome()) } else { None })
+            };
+            let (dtm, dtc) = (outcome(Metric::Dtm)?, outcome(Metric::Dtc)?);
+            let known = match dtm.or(dtc) {
+                Some(known) => known,
+                None => self.result(table, cell)?,
+            };
+            if [dtm, dtc].into_iter().flatten().any(|o| o.without_distance() != known.without_distance()) {
+                return Err(ProbeError::Contradiction { table: table.name().clone(), fen: position.to_fen() });
+            }
+            Ok(Value { outcome: Wdl::from(known), dtm: dtm.and_then(plies), dtc: dtc.and_then(plies) })
+        })
+    }
+
+    /// The result of a cell, from the smallest metric that tells it.
+    fn result(&self, table: &Table, cell: Cell) -> Result<Outcome, ProbeError> {
+        let metric = Metric::ALL.into_iter().find(|&metric| table.has(metric));
+        let metric = metric.ok_or_else(|| self.missing(table.name(), None))?;
+        Ok(self.tables.ask(table, metric, cell)?.outcome())
     }
 
     /// Every legal move with the value after it, seen from the mover; best first: the fastest win, ..., draws,
@@ -58,21 +95,26 @@ impl Prober {
     /// # Errors
     /// As [`Prober::probe`], of the position and of those after each move.
     pub fn moves(&self, position: &Position) -> Result<Vec<(Move, Value)>, ProbeError> {
-        let (table, _) = self.locate(position)?;
-        let has = |metric| self.manifest(&table).map(|m| m.metrics.contains_key(&metric));
-        self.ranked(position, if has(Metric::Dtm)? { Metric::Dtm } else { Metric::Dtc })
+        let has_dtm = self.at(position, |endgame, _| Ok(endgame.table.has(Metric::Dtm)))?;
+        let by_mate = has_dtm && self.distances.want(Metric::Dtm);
+        self.ranked(position, if by_mate { Metric::Dtm } else { Metric::Dtc }, self.distances)
     }
 
-    /// The same, with values compared by `first` before the other metric.
-    pub(crate) fn ranked(&self, position: &Position, first: Metric) -> Result<Vec<(Move, Value)>, ProbeError> {
-        let (table, _) = self.locate(position)?;
-        let manifest = self.manifest(&table)?;
-        let [dtm, dtc] = [Metric::Dtm, Metric::Dtc].map(|m| manifest.metrics.contains_key(&m));
+    /// The same with these distances, and with values compared by `first` before the other metric.
+    pub(crate) fn ranked(
+        &self,
+        position: &Position,
+        first: Metric,
+        distances: Distances,
+    ) -> Result<Vec<(Move, Value)>, ProbeError> {
+        let [dtm, dtc] = self.at(position, |endgame, _| {
+            Ok([Metric::Dtm, Metric::Dtc].map(|m| distances.want(m) && endgame.table.has(m)))
+        })?;
         let rate = |&chosen: &Move| {
             let after = position.play(chosen);
-            let known = self.probe(&after)?;
+            let known = self.value(&after, distances)?;
             if dtm && known.outcome != Wdl::Draw && known.dtm.is_none() {
-                return Err(self.missing(&self.locate(&after)?.0, Some(Metric::Dtm)));
+                return Err(self.missing(&self.table_of(&after)?, Some(Metric::Dtm)));
             }
             let value = known.of_move(position.is_capture(chosen));
             Ok((chosen, Value { dtm: value.dtm.filter(|_| dtm), dtc: value.dtc.filter(|_| dtc), ..value }))
@@ -82,37 +124,67 @@ impl Prober {
         Ok(moves)
     }
 
-    /// The table and the cell of a position.
-    fn locate(&self, position: &Position) -> Result<(TableName, Cell), ProbeError> {
-        if let Some(color) = Color::ALL.into_iter().find(|&c| position.count(c, Role::King) == 0) {
+    /// Gives a position's table and cell to `ask`.
+    #[inline]
+    fn at<T>(
+        &self,
+        position: &Position,
+        ask: impl FnOnce(&Endgame, Cell) -> Result<T, ProbeError>,
+    ) -> Result<T, ProbeError> {
+        if let Some(color) = Color::ALL.into_iter().find(|&c| position.squares_of(c, Role::King).next().is_none()) {
             return Err(ProbeError::NoKing { color });
         }
         if let Some(reason) = position.illegality() {
             return Err(ProbeError::Illegal { fen: position.to_fen(), reason });
         }
-        let (material, turned) = normalize(position);
-        let index = self.endgames.index(material).map_err(ProbeError::Endgame)?;
-        let cell = index.cell(&turned).ok_or_else(|| ProbeError::Doubled { fen: position.to_fen() })?;
-        Ok((index.name().clone(), cell))
+        let doubled = || ProbeError::Doubled { fen: position.to_fen() };
+        let signature = position.signature();
+        let known = self.endgames.known.load();
+        match known.get(&signature) {
+            Some(endgame) if endgame.changes == self.tables.changes() => {
+                ask(endgame, endgame.cell(position).ok_or_else(doubled)?)
+            }
+            _ => {
+                drop(known);
+                let endgame = self.look_up(position, signature)?;
+                ask(&endgame, endgame.cell(position).ok_or_else(doubled)?)
+            }
+        }
+    }
+
+    /// The endgame of positions of a signature that was not asked for before.
+    #[cold]
+    fn look_up(&self, position: &Position, signature: u32) -> Result<Arc<Endgame>, ProbeError> {
+        let (material, swapped) = Material::of(position).canonical();
+        let name = Index::check(&material).and_then(|()| TableName::new(&material.to_string()));
+        let name = name.map_err(ProbeError::Endgame)?;
+        // Before the table is: a change while it is read must not be missed.
+        let changes = self.tables.changes();
+        let table = self.tables.table(&name)?;
+        check_version(&name, table.manifest())?;
+        // Indices take memory: only those of tables that are there are made.
+        self.endgames.learn(signature, (material, swapped), table, changes).map_err(ProbeError::Endgame)
     }
 
     pub(crate) fn table_of(&self, position: &Position) -> Result<TableName, ProbeError> {
-        Ok(self.locate(position)?.0)
+        self.at(position, |endgame, _| Ok(endgame.table.name().clone()))
     }
 
     /// The manifest of a table whose cells are numbered as this software does it.
     pub(crate) fn manifest(&self, table: &TableName) -> Result<Arc<Manifest>, ProbeError> {
         let manifest = self.tables.manifest(table)?;
-        if manifest.index != INDEX_VERSION {
-            let (table, found) = (table.clone(), manifest.index);
-            return Err(ProbeError::IndexVersion { table, found, known: INDEX_VERSION });
-        }
+        check_version(table, &manifest)?;
         Ok(manifest)
     }
 
     pub(crate) fn missing(&self, table: &TableName, metric: Option<Metric>) -> ProbeError {
         ProbeError::Table(TableError::Missing { table: table.clone(), metric, place: self.tables.place() })
     }
+}
+
+fn check_version(table: &TableName, manifest: &Manifest) -> Result<(), ProbeError> {
+    let (table, found) = (table.clone(), manifest.index);
+    if found == INDEX_VERSION { Ok(()) } else { Err(ProbeError::IndexVersion { table, found, known: INDEX_VERSION }) }
 }
 
 fn plies(outcome: Outcome) -> Option<u16> {

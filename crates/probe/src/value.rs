@@ -47,6 +47,42 @@ impl From<Outcome> for Wdl {
     }
 }
 
+/// Which distances a prober answers with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Distances {
+    /// Win, draw or loss alone.
+    None,
+    /// To mate.
+    Dtm,
+    /// To conversion.
+    Dtc,
+    /// All that a table has.
+    #[default]
+    All,
+}
+
+impl Distances {
+    /// True where the plies of this metric are wanted.
+    #[must_use]
+    pub const fn want(self, metric: Metric) -> bool {
+        match metric {
+            Metric::Wdl => false,
+            Metric::Dtm => matches!(self, Self::Dtm | Self::All),
+            Metric::Dtc => matches!(self, Self::Dtc | Self::All),
+        }
+    }
+
+    /// These and those of a metric.
+    pub(crate) const fn and(self, metric: Metric) -> Self {
+        match (self, metric) {
+            (Self::None | Self::Dtm, Metric::Dtm) => Self::Dtm,
+            (Self::None | Self::Dtc, Metric::Dtc) => Self::Dtc,
+            (_, Metric::Wdl) => self,
+            _ => Self::All,
+        }
+    }
+}
+
 /// The value of a position for the side to move. A draw has no distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Value {

@@ -60,6 +60,14 @@ pub(crate) struct Head {
     pub(crate) len: u64,
 }
 
+/// Bytes before the blocks of a shard of so many slices whose blocks are, beside one a slice and side, so many.
+pub(crate) fn usual_head_len(slices: u64, full_blocks: u64) -> u64 {
+    const NAMES: u64 = 64;
+    let (header, counts) = (NAMES + slices * 4, slices * 8);
+    let directory = full_blocks.saturating_add(slices * 2).saturating_mul(ENTRY as u64);
+    (PREFIX as u64 + header + counts + 2 * CHECK as u64).saturating_add(directory)
+}
+
 /// What is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Flaw {

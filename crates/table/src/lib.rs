@@ -64,7 +64,7 @@ pub use error::{Damage, ManifestError, TableError};
 pub use head::SHARD_VERSION;
 pub use keys::{TABLES, manifest_key, parse_manifest_key, shard_key, table_folder};
 pub use manifest::{BySide, MANIFEST_FORMAT, Manifest, MergeConflict, SideCounts};
-pub use set::{DEFAULT_CACHE, TableSet};
+pub use set::{DEFAULT_CACHE, Table, TableSet};
 pub use shard::{Shard, Verified};
 pub use source::{FolderSource, MemorySource, ReadAt, Source};
 pub use spec::{BLOCK_CELLS, DEFAULT_LEVEL, MAX_BLOCK_CELLS, ShardInfo, ShardSpec};

@@ -1,8 +1,8 @@
 //! All tables of a source, with the blocks that were asked for lately.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use canju_retro::{Block, Cell, Code, GameError, Metric, Rules, Side, TableName, Tables};
@@ -11,8 +11,10 @@ use quick_cache::sync::Cache;
 use rayon::prelude::*;
 
 use crate::block::Decoded;
+use crate::head::usual_head_len;
 use crate::{
-    Damage, Manifest, Shard, ShardInfo, Source, TableError, Verified, manifest_key, parse_manifest_key, shard_key,
+    BLOCK_CELLS, Damage, Manifest, Shard, ShardInfo, Source, TableError, Verified, manifest_key, parse_manifest_key,
+    shard_key,
 };
 
 /// Bytes of decoded blocks that are kept unless told otherwise.
@@ -25,16 +27,46 @@ pub const DEFAULT_CACHE: u64 = 256 << 20;
 pub struct TableSet {
     source: Arc<dyn Source>,
     rules: Rules,
-    tables: RwLock<HashMap<TableName, Arc<Opened>>>,
+    tables: RwLock<HashMap<TableName, Arc<Table>>>,
     blocks: Cache<(u32, u32), Arc<Decoded>, Bytes>,
     next: AtomicU32,
+    changes: AtomicU64,
 }
 
-/// A table whose manifest has been read.
-struct Opened {
+/// A table of a set whose manifest has been read. Its shards are opened when they are first needed.
+pub struct Table {
+    name: TableName,
     manifest: Arc<Manifest>,
-    /// The shards of each metric, opened when they are first needed.
-    shards: BTreeMap<Metric, Vec<OnceLock<(u32, Shard)>>>,
+    /// The shards of each metric.
+    metrics: [Option<Box<[Place]>>; Metric::ALL.len()],
+}
+
+/// Where a shard stands among those of its metric.
+struct Place {
+    first_slice: u32,
+    /// The shard with its number in the cache.
+    shard: OnceLock<(u32, Shard)>,
+}
+
+impl Table {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &TableName {
+        &self.name
+    }
+
+    /// Its manifest.
+    #[must_use]
+    pub fn manifest(&self) -> &Arc<Manifest> {
+        &self.manifest
+    }
+
+    /// True where the table has this metric.
+    #[must_use]
+    #[inline]
+    pub fn has(&self, metric: Metric) -> bool {
+        self.metrics[metric as usize].is_some()
+    }
 }
 
 #[derive(Clone)]
@@ -63,6 +95,7 @@ impl TableSet {
             tables: RwLock::default(),
             blocks: Cache::with_weighter(typical, bytes, Bytes),
             next: AtomicU32::new(0),
+            changes: AtomicU64::new(0),
         }
     }
 
@@ -93,7 +126,7 @@ impl TableSet {
     /// # Errors
     /// [`TableError::Missing`], [`TableError::Manifest`], [`TableError::Io`].
     pub fn manifest(&self, table: &TableName) -> Result<Arc<Manifest>, TableError> {
-        Ok(Arc::clone(&self.table(table)?.manifest))
+        Ok(Arc::clone(self.table(table)?.manifest()))
     }
 
     /// True where the table is there with this metric and its manifest can be used.
@@ -105,6 +138,15 @@ impl TableSet {
     /// Forgets what was read of a table, so that a manifest that was changed since is read again.
     pub fn forget(&self, table: &TableName) {
         self.tables.write().unwrap_or_else(PoisonError::into_inner).remove(table);
+        self.changes.fetch_add(1, Ordering::Release);
+    }
+
+    /// How often a table was forgotten or its manifest read again. Who keeps a [`Table`] and asks it by
+    /// [`ask`](Self::ask) gets it anew when this number has changed.
+    #[must_use]
+    #[inline]
+    pub fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
     }
 
     /// The code of one cell: what the position's value is for the side to move, if it is a legal position.
@@ -112,10 +154,22 @@ impl TableSet {
     /// # Errors
     /// [`TableError`], each of its cases.
     pub fn code(&self, table: &TableName, metric: Metric, cell: Cell) -> Result<Code, TableError> {
-        let opened = self.table_with(table, metric)?;
-        let (id, shard) = self.shard(&opened, table, metric, cell)?;
+        self.ask(&*self.table_with(table, metric)?, metric, cell)
+    }
+
+    /// The code of one cell of a table of this set, without a look-up of the table.
+    ///
+    /// # Errors
+    /// As [`code`](Self::code); [`TableError::Missing`] where the table has not this metric.
+    pub fn ask(&self, table: &Table, metric: Metric, cell: Cell) -> Result<Code, TableError> {
+        let (id, shard) = self.shard(table, metric, cell)?;
         let (block, within) = shard.find(cell.side, cell.slice, cell.index)?;
-        let decoded = self.blocks.get_or_insert_with(&(*id, block), || Ok(Arc::new(shard.block(block)?)))?;
+        let key = (*id, block);
+        let decoded = match self.blocks.get(&key) {
+            Some(decoded) => decoded,
+            // Threads that want the same block wait for the one that reads it.
+            None => self.blocks.get_or_insert_with(&key, || Ok(Arc::new(shard.block(block)?)))?,
+        };
         shard.cell(&decoded, block, within)
     }
 
@@ -129,7 +183,7 @@ impl TableSet {
         let metrics = opened.manifest.metrics.iter();
         let all: Vec<_> = metrics.flat_map(|(&metric, entry)| entry.shards.iter().map(move |s| (metric, s))).collect();
         let checked: Vec<_> =
-            all.into_par_iter().map(|(metric, info)| self.open_shard(table, metric, info)?.verify(info)).collect();
+            all.into_par_iter().map(|(metric, info)| self.open_shard(&opened, metric, info)?.verify(info)).collect();
         checked.into_iter().try_fold(Verified::default(), |sum, checked| Ok(sum.and(checked?)))
     }
 
@@ -141,10 +195,14 @@ impl TableSet {
         let opened = self.table_with(table, metric)?;
         let info = opened.manifest.metrics.get(&metric).and_then(|m| m.shards.get(number as usize));
         let info = info.ok_or_else(|| self.missing(table, Some(metric)))?;
-        self.open_shard(table, metric, info)?.verify(info)
+        self.open_shard(&opened, metric, info)?.verify(info)
     }
 
-    fn table(&self, table: &TableName) -> Result<Arc<Opened>, TableError> {
+    /// A table, to be asked by [`ask`](Self::ask).
+    ///
+    /// # Errors
+    /// [`TableError::Missing`], [`TableError::Manifest`], [`TableError::Io`].
+    pub fn table(&self, table: &TableName) -> Result<Arc<Table>, TableError> {
         let known = self.tables.read().unwrap_or_else(PoisonError::into_inner).get(table).cloned();
         match known {
             Some(opened) => Ok(opened),
@@ -153,8 +211,8 @@ impl TableSet {
     }
 
     /// A table that has the metric; its manifest is read again where a known one has it not.
-    fn table_with(&self, table: &TableName, metric: Metric) -> Result<Arc<Opened>, TableError> {
-        let has = |opened: &Arc<Opened>| opened.shards.contains_key(&metric);
+    fn table_with(&self, table: &TableName, metric: Metric) -> Result<Arc<Table>, TableError> {
+        let has = |table: &Arc<Table>| table.has(metric);
         let known = self.table(table)?;
         if has(&known) {
             return Ok(known);
@@ -162,7 +220,7 @@ impl TableSet {
         Some(self.open_table(table)?).filter(has).ok_or_else(|| self.missing(table, Some(metric)))
     }
 
-    fn open_table(&self, table: &TableName) -> Result<Arc<Opened>, TableError> {
+    fn open_table(&self, table: &TableName) -> Result<Arc<Table>, TableError> {
         let key = manifest_key(self.rules, table);
         let bytes = self.source.read_all(&key).map_err(|e| match e.kind() {
             io::ErrorKind::NotFound => self.missing(table, None),
@@ -171,36 +229,48 @@ impl TableSet {
         let unusable = |error| TableError::Manifest { table: table.clone(), error };
         let manifest = Manifest::parse(&key, &bytes).map_err(unusable)?;
         manifest.check_name(&key, table, self.rules).map_err(unusable)?;
-        let shards = manifest.metrics.iter().map(|(&metric, entry)| {
-            let closed = entry.shards.iter().map(|_| OnceLock::new()).collect();
-            (metric, closed)
+        let metrics = Metric::ALL.map(|metric| {
+            let entry = manifest.metrics.get(&metric)?;
+            Some(entry.shards.iter().map(|s| Place { first_slice: s.first_slice, shard: OnceLock::new() }).collect())
         });
-        let opened = Arc::new(Opened { shards: shards.collect(), manifest: Arc::new(manifest) });
-        self.tables.write().unwrap_or_else(PoisonError::into_inner).insert(table.clone(), Arc::clone(&opened));
+        let opened = Arc::new(Table { name: table.clone(), manifest: Arc::new(manifest), metrics });
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        if tables.insert(table.clone(), Arc::clone(&opened)).is_some() {
+            self.changes.fetch_add(1, Ordering::Release);
+        }
         Ok(opened)
     }
 
     /// The shard that holds a cell's slice.
-    fn shard<'a>(
-        &self,
-        opened: &'a Opened,
-        table: &TableName,
-        metric: Metric,
-        cell: Cell,
-    ) -> Result<&'a (u32, Shard), TableError> {
-        let no_cell = || TableError::NoSuchCell { table: table.clone(), cell };
-        let infos = &opened.manifest.metrics.get(&metric).ok_or_else(|| self.missing(table, Some(metric)))?.shards;
-        let at = infos.partition_point(|s| s.first_slice <= cell.slice).checked_sub(1).ok_or_else(no_cell)?;
-        let place = opened.shards.get(&metric).and_then(|s| s.get(at)).ok_or_else(no_cell)?;
-        if let Some(open) = place.get() {
-            return Ok(open);
+    #[inline]
+    fn shard<'a>(&self, table: &'a Table, metric: Metric, cell: Cell) -> Result<&'a (u32, Shard), TableError> {
+        let places = table.metrics[metric as usize].as_ref().ok_or_else(|| self.missing(&table.name, Some(metric)))?;
+        let at = places.partition_point(|place| place.first_slice <= cell.slice).checked_sub(1);
+        let at = at.ok_or_else(|| TableError::NoSuchCell { table: table.name.clone(), cell })?;
+        match places[at].shard.get() {
+            Some(open) => Ok(open),
+            None => self.first(table, metric, at, &places[at]),
         }
-        let shard = self.open_shard(table, metric, &infos[at])?;
-        // Another thread may have been faster: then its shard is the one, and this is closed again.
-        Ok(place.get_or_init(|| (self.next.fetch_add(1, Ordering::Relaxed), shard)))
     }
 
-    fn open_shard(&self, table: &TableName, metric: Metric, info: &ShardInfo) -> Result<Shard, TableError> {
+    /// Opens a shard of a table that is asked for the first time.
+    #[cold]
+    fn first<'a>(
+        &self,
+        table: &'a Table,
+        metric: Metric,
+        number: usize,
+        place: &'a Place,
+    ) -> Result<&'a (u32, Shard), TableError> {
+        let info = table.manifest.metrics.get(&metric).and_then(|entry| entry.shards.get(number));
+        let info = info.ok_or_else(|| self.missing(&table.name, Some(metric)))?;
+        let shard = self.open_shard(table, metric, info)?;
+        // Another thread may have been faster: then its shard is the one, and this is closed again.
+        Ok(place.shard.get_or_init(|| (self.next.fetch_add(1, Ordering::Relaxed), shard)))
+    }
+
+    fn open_shard(&self, opened: &Table, metric: Metric, info: &ShardInfo) -> Result<Shard, TableError> {
+        let table = &opened.name;
         let key = shard_key(self.rules, table, metric, info.number);
         let damaged = |what: String| {
             let damage = Damage { key: key.clone(), block: None, offset: 0, what };
@@ -216,7 +286,8 @@ impl TableSet {
         if size != info.bytes {
             return damaged(format!("it has {size} bytes, {} by the manifest", info.bytes));
         }
-        let shard = Shard::open_in(&self.source.place(), source, table, &key)?;
+        let head = head_len(&opened.manifest, metric, info);
+        let shard = Shard::open_in(&self.source.place(), source, table, &key, head)?;
         let spec = shard.spec();
         let is = (spec.rules, spec.metric, spec.number, spec.first_slice, spec.cells.len());
         if is != (self.rules, metric, info.number, info.first_slice, info.slices as usize) {
@@ -234,6 +305,16 @@ impl TableSet {
     }
 }
 
+/// Bytes in which the head of a shard fits unless its blocks are unusually small, by what the manifest tells: so that
+/// one read fetches it.
+fn head_len(manifest: &Manifest, metric: Metric, info: &ShardInfo) -> u64 {
+    let slices: u64 = manifest.metrics.get(&metric).map_or(0, |m| m.shards.iter().map(|s| u64::from(s.slices)).sum());
+    let own = u64::from(info.slices);
+    let cells = u128::from(manifest.cells) * u128::from(own) / u128::from(slices.max(1));
+    let full = u64::try_from(cells).unwrap_or(u64::MAX) / u64::from(BLOCK_CELLS);
+    usual_head_len(own, full.saturating_add(full / 4))
+}
+
 impl Tables for TableSet {
     /// Reads past the cache: who reads whole slices does not come back to them.
     fn read(
@@ -246,7 +327,7 @@ impl Tables for TableSet {
     ) -> Result<(), GameError> {
         let mut read = || {
             let opened = self.table_with(table, metric)?;
-            let (_, shard) = self.shard(&opened, table, metric, Cell { slice, index: 0, side })?;
+            let (_, shard) = self.shard(&opened, metric, Cell { slice, index: 0, side })?;
             shard.read(side, slice, sink)
         };
         read().map_err(|e: TableError| e.into_game_error(table, metric))

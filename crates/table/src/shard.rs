@@ -11,8 +11,10 @@ use crate::block::Decoded;
 use crate::head::{Entry, Flaw, Head, PREFIX, Prefix, check};
 use crate::{Damage, ReadAt, ShardInfo, ShardSpec, TableError};
 
-/// What one read fetches at first: mostly all that stands before the blocks.
+/// What one read fetches at least at first: mostly all that stands before the blocks.
 const FIRST_READ: u64 = 64 << 10;
+/// What one read fetches at most at first, whatever the manifest tells of the shard.
+const MOST_FIRST_READ: u64 = 1 << 20;
 /// Bytes that one read fetches when many blocks are wanted.
 const BATCH: u64 = 1 << 20;
 
@@ -59,20 +61,21 @@ impl Shard {
     /// # Errors
     /// [`TableError::Damaged`], [`TableError::Io`].
     pub fn open(source: Arc<dyn ReadAt>, table: &TableName, key: &str) -> Result<Self, TableError> {
-        Self::open_in("the source that was given", source, table, key)
+        Self::open_in("the source that was given", source, table, key, 0)
     }
 
-    /// The same with the words for where the shard is.
+    /// The same with the words for where the shard is, and the bytes that its head should take.
     pub(crate) fn open_in(
         place: &str,
         source: Arc<dyn ReadAt>,
         table: &TableName,
         key: &str,
+        head: u64,
     ) -> Result<Self, TableError> {
         let io = |e| read_error(place, table, key, e, 0, None);
         let damaged = |flaw: Flaw| damaged(table, key, flaw.offset, None, flaw.what);
         let len = source.size().map_err(io)?;
-        let mut bytes = vec![0; len.min(FIRST_READ) as usize];
+        let mut bytes = vec![0; len.min(head.clamp(FIRST_READ, MOST_FIRST_READ)) as usize];
         source.read_at(0, &mut bytes).map_err(io)?;
         let Some(prefix) = bytes.first_chunk::<PREFIX>() else {
             return Err(damaged(Flaw { offset: 0, what: format!("{len} bytes are no shard") }));

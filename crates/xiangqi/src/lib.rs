@@ -43,6 +43,7 @@ mod position;
 mod repetition;
 mod role;
 mod setup;
+mod signature;
 mod square;
 mod tables;
 

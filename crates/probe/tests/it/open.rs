@@ -1,0 +1,96 @@
+//! Folders, and what is asked of them.
+
+use std::fs;
+use std::sync::Arc;
+
+use canju_probe::{Distances, OpenOptions, ProbeError, Prober, Value, Wdl};
+use canju_retro::{Metric, Outcome, Rules};
+use canju_table::{MemorySource, TableSet};
+use canju_xiangqi::Position;
+use tempfile::TempDir;
+
+use crate::wells::{FILES, Files, positions};
+
+fn folder(files: &Files) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (key, bytes) in files {
+        let path = folder.path().join(key);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_folder_answers_as_it_was_asked_to() {
+    let folder = folder(&FILES);
+    // The store, and the tables in it.
+    for place in [folder.path().to_owned(), folder.path().join("tables")] {
+        let open = |distances| {
+            let options = OpenOptions { distances, cache: 1 << 20, ..OpenOptions::default() };
+            Prober::open(place.to_str().unwrap(), &options).unwrap()
+        };
+        let all = open(Distances::All);
+        let [none, dtm, dtc] = [Distances::None, Distances::Dtm, Distances::Dtc].map(open);
+        let mut decided = 0;
+        for position in positions("KRKN", 9973) {
+            let value = all.probe(&position).unwrap();
+            decided += usize::from(value.outcome != Wdl::Draw);
+            assert_eq!(none.probe(&position).unwrap(), Value { dtm: None, dtc: None, ..value });
+            assert_eq!(dtm.probe(&position).unwrap(), Value { dtc: None, ..value });
+            assert_eq!(dtc.probe(&position).unwrap(), Value { dtm: None, ..value });
+            assert_eq!(none.wdl(&position).unwrap(), value.outcome);
+            for metric in [Metric::Dtm, Metric::Dtc] {
+                let plies = match none.outcome(&position, metric).unwrap() {
+                    Outcome::Draw => None,
+                    Outcome::Win(distance) | Outcome::Loss(distance) => Some(distance.plies),
+                };
+                assert_eq!(plies, value.distance(metric), "{position}");
+            }
+            let moves = none.moves(&position).unwrap();
+            assert_eq!(
+                moves.first().map(|(_, v)| v.outcome),
+                all.moves(&position).unwrap().first().map(|(_, v)| v.outcome)
+            );
+            assert!(moves.iter().all(|(_, v)| v.dtm.is_none() && v.dtc.is_none()));
+            if value.outcome != Wdl::Draw {
+                // A line needs its metric whatever else is answered with.
+                assert_eq!(none.main_line(&position, Metric::Dtm, 500).unwrap().len(), usize::from(value.dtm.unwrap()));
+            }
+        }
+        assert!(decided > 20, "{decided}");
+    }
+}
+
+#[test]
+fn places_that_are_none_are_told_from_each_other() {
+    let open = |place: &str| Prober::open(place, &OpenOptions::default()).map(drop).unwrap_err();
+    let none = open("./no/such/folder");
+    assert!(matches!(&none, ProbeError::NoFolder { path } if path == "./no/such/folder"));
+    assert!(none.to_string().contains("fetch get"), "{none}");
+    if cfg!(feature = "network") {
+        assert!(matches!(open("ftp://host/tables"), ProbeError::Open(_)));
+    } else {
+        assert!(matches!(open("s3://bucket/tables"), ProbeError::NoNetwork { .. }));
+    }
+}
+
+#[test]
+fn tables_that_come_later_and_tables_that_change_are_found() {
+    let source = Arc::new(MemorySource::new());
+    let prober = Prober::new(TableSet::open(Arc::clone(&source) as _, Rules::Plain));
+    let position: Position = "5k3/9/9/9/9/9/9/9/9/4K2R1 w".parse().unwrap();
+    assert!(matches!(prober.probe(&position), Err(ProbeError::Table(_))));
+    let table = "KRK".to_owned();
+    for (key, bytes) in FILES.iter().filter(|(key, _)| key.contains("/KRK/")) {
+        source.insert(key, bytes.clone());
+    }
+    assert_eq!(prober.probe(&position).unwrap().dtm, Some(1));
+    let name = canju_retro::TableName::new(&table).unwrap();
+    let mut manifest = (*prober.tables().manifest(&name).unwrap()).clone();
+    manifest.metrics.remove(&Metric::Dtm);
+    source.insert(manifest.key(), manifest.to_json().unwrap().into_bytes());
+    assert_eq!(prober.probe(&position).unwrap().dtm, Some(1));
+    prober.tables().forget(&name);
+    assert_eq!(prober.probe(&position).unwrap(), Value { outcome: Wdl::Win, dtm: None, dtc: Some(1) });
+}
