@@ -13,9 +13,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 mod board;
+mod damage;
 mod reference;
 mod workshop;
 
 pub use board::Board;
+pub use damage::{Files, damage, forge};
 pub use reference::{Judged, Judgement, Reference};
 pub use workshop::Workshop;
