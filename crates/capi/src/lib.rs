@@ -194,7 +194,12 @@ pub unsafe extern "C" fn canju_probe_distance(
         let metric = match metric {
             1 => Metric::Dtm,
             2 => Metric::Dtc,
-            _ => return Err(Failure::new(status::INVALID, format!("{metric} is no metric: give CANJU_DTM or CANJU_DTC"))),
+            _ => {
+                return Err(Failure::new(
+                    status::INVALID,
+                    format!("{metric} is no metric: give CANJU_DTM or CANJU_DTC"),
+                ));
+            }
         };
         let value = prober.outcome(&Position::from_fen(fen)?, metric)?;
         outcome.put(number(value.into()));
@@ -225,12 +230,7 @@ pub unsafe extern "C" fn canju_best_move(tables: *const Tables, fen: *const c_ch
             *place = letter as c_char;
         }
         let plies = |plies: Option<u16>| plies.map_or(NO_PLIES, i32::from);
-        out.put(Best {
-            r#move: squares,
-            outcome: number(value.outcome),
-            dtm: plies(value.dtm),
-            dtc: plies(value.dtc),
-        });
+        out.put(Best { r#move: squares, outcome: number(value.outcome), dtm: plies(value.dtm), dtc: plies(value.dtc) });
         Ok(())
     })
 }

@@ -13,7 +13,7 @@ impl Prober {
     /// [`ProbeError::Draw`] where nobody wins; [`ProbeError::NoDistances`] for a metric without; as [`Prober::probe`]
     /// for each position of the line, and [`canju_table::TableError::Missing`] where a table lacks the metric.
     pub fn main_line(&self, position: &Position, metric: Metric, limit: usize) -> Result<Vec<Move>, ProbeError> {
-        if metric == Metric::Wdl {
+        if !metric.is_distance() {
             return Err(ProbeError::NoDistances(metric));
         }
         let distances = self.distances.and(metric);

@@ -66,7 +66,7 @@ impl Distances {
     #[must_use]
     pub const fn want(self, metric: Metric) -> bool {
         match metric {
-            Metric::Wdl => false,
+            Metric::Wdl | Metric::Odds => false,
             Metric::Dtm => matches!(self, Self::Dtm | Self::All),
             Metric::Dtc => matches!(self, Self::Dtc | Self::All),
         }
@@ -77,7 +77,7 @@ impl Distances {
         match (self, metric) {
             (Self::None | Self::Dtm, Metric::Dtm) => Self::Dtm,
             (Self::None | Self::Dtc, Metric::Dtc) => Self::Dtc,
-            (_, Metric::Wdl) => self,
+            (_, Metric::Wdl | Metric::Odds) => self,
             _ => Self::All,
         }
     }

@@ -61,7 +61,11 @@ fn the_example_answers_as_the_rust_library_does() {
 
 #[test]
 fn the_header_is_cplusplus_too() {
-    let Ok(done) = Command::new("c++").args(["-x", "c++", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]).arg(here("include/canju.h")).output() else {
+    let Ok(done) = Command::new("c++")
+        .args(["-x", "c++", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"])
+        .arg(here("include/canju.h"))
+        .output()
+    else {
         // The libraries need no C++ compiler, and neither does this test's machine.
         return;
     };

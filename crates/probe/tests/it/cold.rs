@@ -64,7 +64,7 @@ fn cold(distances: Distances) -> (Prober, impl Fn() -> (usize, usize)) {
 #[test]
 fn a_cold_probe_reads_a_manifest_and_two_ranges_of_each_metric() {
     for (distances, ranges) in [(Distances::None, 2), (Distances::Dtm, 2), (Distances::Dtc, 2), (Distances::All, 4)] {
-        for position in positions("KRKN", 99_991) {
+        for position in positions("KRKN", 29_989) {
             let (prober, reads) = cold(distances);
             prober.probe(&position).unwrap();
             assert_eq!(reads(), (1, ranges), "{position}");
