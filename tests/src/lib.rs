@@ -21,3 +21,8 @@ pub use board::Board;
 pub use damage::{Files, damage, forge};
 pub use reference::{Judged, Judgement, Reference};
 pub use workshop::Workshop;
+
+/// The page for engine authors: its Rust runs as a test of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/engines.md")]
+pub struct Engines;

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use canju_endgame::Xiangqi;
-use canju_probe::{OpenOptions, Prober};
+use canju_probe::{Distances, OpenOptions, Prober};
 use canju_retro::{Cell, Game, Side};
 use canju_xiangqi::{Color, Position};
 
@@ -47,10 +47,11 @@ fn main() {
     let folder = arguments.next().unwrap_or_else(|| "./tables".to_owned());
     let mut number = |usual| arguments.next().map_or(usual, |n| n.parse().unwrap());
     let (count, rounds, threads) = (number(100_000), number(20), number(1));
-    let prober = Prober::open(&folder, &OpenOptions::default()).unwrap();
+    let prober = Prober::open(&folder, &OpenOptions { distances: Distances::Dtm, ..OpenOptions::default() }).unwrap();
     let positions = positions(&prober, count);
-    let wins = positions.iter().filter(|p| prober.probe(p).unwrap().outcome == canju_probe::Wdl::Win).count();
-    println!("{} endgames, {count} positions, {wins} won", prober.tables().endgames().unwrap().len());
+    let same = positions.iter().filter(|p| prober.probe(p).unwrap().outcome == prober.wdl(p).unwrap()).count();
+    assert_eq!(same, count, "two metrics disagree");
+    println!("{} endgames, {count} positions", prober.tables().endgames().unwrap().len());
     let tell = |what: &str, ask: &(dyn Fn(&Position) -> u64 + Sync)| {
         let start = Instant::now();
         let sum: u64 = std::thread::scope(|scope| {
@@ -68,5 +69,6 @@ fn main() {
             asked / seconds / 1e6
         );
     };
-    tell("probe", &|p| u64::from(prober.probe(p).unwrap().dtm.unwrap_or_default()));
+    tell("wdl", &|p| prober.wdl(p).unwrap() as u64);
+    tell("distance to mate", &|p| u64::from(prober.probe(p).unwrap().dtm.unwrap_or_default()));
 }

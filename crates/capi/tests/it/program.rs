@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use canju_probe::{OpenOptions, Prober};
+use canju_retro::Metric;
+use canju_tests::Workshop;
 use canju_xiangqi::Position;
 
 use super::{MATE_IN_ONE, MATED, here, tables};
@@ -21,25 +23,31 @@ fn run(command: &mut Command) -> String {
     String::from_utf8(done.stdout).unwrap()
 }
 
-fn compile(to: &Path, libraries: &[&str]) {
+fn compile(source: &Path, to: &Path, libraries: &[&str]) {
     let mut cc = Command::new("cc");
-    cc.args(STRICT).arg("-I").arg(here("include")).arg(here("examples/probe.c")).arg("-o").arg(to);
-    run(cc.args(libraries));
+    run(cc.args(STRICT).arg("-I").arg(here("include")).arg(source).arg("-o").arg(to).args(libraries));
+}
+
+/// What the linker is told for the shared library.
+fn shared() -> [String; 3] {
+    let at = built().display().to_string();
+    [format!("-L{at}"), "-lcanju".to_owned(), format!("-Wl,-rpath,{at}")]
 }
 
 #[test]
 fn the_example_answers_as_the_rust_library_does() {
     let folder = tables();
-    let libraries = built();
-    let shared = format!("-Wl,-rpath,{}", libraries.display());
-    let at = format!("-L{}", libraries.display());
-    let whole = libraries.join("libcanju.a").display().to_string();
-    let programs = [("shared", vec![&*at, "-lcanju", &*shared]), ("static", vec![&*whole, "-lpthread", "-ldl", "-lm"])];
+    let whole = built().join("libcanju.a").display().to_string();
+    let shared = shared();
+    let programs = [
+        ("shared", shared.each_ref().map(String::as_str).to_vec()),
+        ("static", vec![&*whole, "-lpthread", "-ldl", "-lm"]),
+    ];
     let prober = Prober::open(folder.path().to_str().unwrap(), &OpenOptions::default()).unwrap();
     let fens = [MATE_IN_ONE, "3k5/9/9/9/4P4/9/9/9/9/4K4 b", "3k1a3/9/9/9/4P4/9/9/9/9/4K4 w", MATED];
     for (name, arguments) in programs {
         let program = folder.path().join(name);
-        compile(&program, &arguments);
+        compile(&here("examples/probe.c"), &program, &arguments);
         let told = run(Command::new(&program).arg(folder.path()).args(fens));
         let lines: Vec<&str> = told.lines().collect();
         assert_eq!(lines.len(), fens.len(), "{told}");
@@ -70,4 +78,22 @@ fn the_header_is_cplusplus_too() {
         return;
     };
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn the_program_of_the_page_prints_what_the_page_says() {
+    let page = std::fs::read_to_string(here("../../docs/engines.md")).unwrap();
+    let (_, rest) = page.split_once("```c\n").unwrap();
+    let (program, rest) = rest.split_once("```").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    Workshop::new().write_to(folder.path(), "KRK", &[Metric::Dtm]);
+    let source = folder.path().join("engine.c");
+    std::fs::write(&source, program).unwrap();
+    let engine = folder.path().join("engine");
+    compile(&source, &engine, &shared().each_ref().map(String::as_str));
+    let told = run(Command::new(&engine).current_dir(folder.path()));
+    assert_eq!(told, "won\nmate in 1\nh0f0\n");
+    for line in told.lines() {
+        assert!(rest.contains(&format!("`{line}`")), "{line}");
+    }
 }
