@@ -18,7 +18,7 @@ static SMALL: LazyLock<Files> = LazyLock::new(|| {
 });
 
 static RIGHT: LazyLock<Vec<(Position, Value)>> = LazyLock::new(|| {
-    let asked = [("KPKA", 9973), ("KPK", 499)].into_iter().flat_map(|(name, step)| positions(name, step));
+    let asked = [("KPKA", 997), ("KPK", 97)].into_iter().flat_map(|(name, step)| positions(name, step));
     let prober = prober(&SMALL);
     asked.take(60).map(|p| (p, prober.probe(&p).unwrap())).collect()
 });
@@ -32,7 +32,7 @@ fn prober(files: &Files) -> Prober {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn damaged_tables_give_errors_or_right_answers(edits in proptest::collection::vec(any::<u8>(), 5..40)) {
