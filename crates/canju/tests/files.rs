@@ -85,7 +85,7 @@ fn annotate_marks_what_was_lost() {
     for wanted in [
         "1. soldier and advisor, Book - ?\n4k4/4a4/9/4P4/9/9/9/9/4A4/4K4 w  KAPKA, plain rules\n\
          Red to move: win, mate in 19 plies (10 moves)\n",
-        "   1.   e6e7  win, mate in 19 plies (10 moves)\n    \"as books say\"\n",
+        "   1.   e6e7  win, mate in 19 plies (10 moves)\n        \"as books say\"\n",
         "   1... e8d9  loss, mate in 18 plies (9 moves)\n",
         "   2.   e0f0  win, mate in 21 plies (11 moves)  ** wins 4 plies later; best e7f7 (win, mate in 17 plies (9 moves))\n",
         "       2... e9e8  loss, mate in 12 plies (6 moves)  ** loses 4 plies sooner; best e9f9 (loss, mate in 16 plies (8 moves))\n",

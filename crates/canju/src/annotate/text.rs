@@ -30,7 +30,7 @@ pub(super) fn write(number: usize, game: &Annotated<'_>, style: Style, out: &mut
                 if let Some(judged) = judged {
                     writeln!(out, "{}{}", "    ".repeat(depth), told(game, ply, judged, style))?;
                 }
-                said(record.tree.comment(ply.node), depth + 1, out)?;
+                said(record.tree.comment(ply.node), depth + 2, out)?;
             }
         }
     }
