@@ -4,7 +4,7 @@
 #[derive(Clone, PartialEq, Eq)]
 pub struct Board(pub(crate) [u8; 90]);
 
-fn is_red(letter: u8) -> bool {
+pub(crate) fn is_red(letter: u8) -> bool {
     letter.is_ascii_uppercase()
 }
 
@@ -66,7 +66,7 @@ impl Board {
     }
 
     /// Where the piece on a square can go by its own way of moving, captures of either side included.
-    fn targets(&self, from: usize, each: &mut dyn FnMut(usize)) {
+    pub(crate) fn targets(&self, from: usize, each: &mut dyn FnMut(usize)) {
         let letter = self.0[from];
         let empty = |square: usize| self.0[square] == 0;
         match letter.to_ascii_uppercase() {
@@ -125,7 +125,7 @@ impl Board {
     }
 
     /// Whether a side's king can be captured, by a piece or by the enemy's king along an open file.
-    fn is_exposed(&self, red: bool) -> bool {
+    pub(crate) fn is_exposed(&self, red: bool) -> bool {
         let find = |king: u8| self.0.iter().position(|&letter| letter == king).unwrap();
         let (own, other) = if red { (find(b'K'), find(b'k')) } else { (find(b'k'), find(b'K')) };
         let between = |square: &usize| *square > own.min(other) && *square < own.max(other);

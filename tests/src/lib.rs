@@ -14,11 +14,15 @@
 
 mod board;
 mod damage;
+mod endless;
+mod pursuit;
+mod rabin;
 mod reference;
 mod workshop;
 
 pub use board::Board;
 pub use damage::{Files, damage, forge};
+pub use endless::{Endless, Fate, Settled};
 pub use reference::{Judged, Judgement, Reference};
 pub use workshop::Workshop;
 

@@ -1,6 +1,6 @@
 //! Solves an endgame and everything its captures lead to, in memory, and prints counts and CPU seconds.
 //!
-//! `cargo run --release -p canju-endgame --example solve -- KCKN dtm`
+//! `cargo run --release -p canju-endgame --example solve -- KCKN dtm 1 axf`
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -29,9 +29,10 @@ fn cpu_seconds() -> f64 {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
-    let name = args.next().ok_or("usage: solve NAME [dtm|dtc] [THREADS]")?;
+    let name = args.next().ok_or("usage: solve NAME [dtm|dtc] [THREADS] [plain|check|axf]")?;
     let metric: Metric = args.next().as_deref().unwrap_or("dtm").parse()?;
     let threads = args.next().map_or(Ok(1), |n| n.parse())?;
+    let rules: Rules = args.next().map_or(Ok(Rules::Plain), |r| r.parse())?;
     rayon::ThreadPoolBuilder::new().num_threads(threads).use_current_thread().build_global()?;
     let game = Xiangqi::new();
     let tables = Arc::new(MemoryTables::new());
@@ -40,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut total = (0.0, 0);
     for table in all {
         let start = cpu_seconds();
-        let solved = solve(&game, &table, metric, Rules::Plain, tables.clone())?;
+        let solved = solve(&game, &table, metric, rules, tables.clone())?;
         let seconds = cpu_seconds() - start;
         let positions = game.shape(&table)?.positions;
         total = (total.0 + seconds, total.1 + positions);
@@ -48,7 +49,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut line = BTreeMap::new();
         for side in Side::BOTH {
             let s = &statistics.sides[side.index()];
-            let plies = |l: Option<canju_retro::Longest>| l.map_or(0, |l| l.distance.plies);
+            let plies = |l: Option<canju_retro::Longest>| {
+                l.map_or("0".into(), |l| match l.distance.order {
+                    0 => l.distance.plies.to_string(),
+                    order => format!("{order}+{}", l.distance.plies),
+                })
+            };
             line.insert(
                 side,
                 format!("{} {} {} {} {}", s.wins(), s.losses(), s.draws(), plies(s.longest_win), plies(s.longest_loss)),

@@ -39,32 +39,32 @@ pub(crate) struct SliceCaptures {
     pub open: [Vec<u128>; 2],
     /// For each side to move, the legal cells.
     pub legal: [Vec<u128>; 2],
-    /// Cells won by a capture, by ply, and cells that may be lost from a ply on; in order of plies.
+    /// Cells won by a capture, by distance, and cells that may be lost from a distance on; in order of distances.
     pub events: FrontierLog,
 }
 
 /// The effects on the cells of one word for one side to move.
 #[derive(Default)]
 struct WordEffects {
-    wins: Vec<(u16, u128)>,
-    loses: Vec<(u16, u128)>,
+    wins: Vec<(Distance, u128)>,
+    loses: Vec<(Distance, u128)>,
     holds: u128,
 }
 
 impl WordEffects {
     fn add(&mut self, effect: Effect, cells: u128) {
-        let add = |list: &mut Vec<(u16, u128)>, ply| match list.iter_mut().find(|(p, _)| *p == ply) {
+        let add = |list: &mut Vec<(Distance, u128)>, when| match list.iter_mut().find(|(w, _)| *w == when) {
             Some((_, set)) => *set |= cells,
-            None => list.push((ply, cells)),
+            None => list.push((when, cells)),
         };
         match effect {
             Effect::Holds => self.holds |= cells,
-            Effect::Wins(ply) => {
+            Effect::Wins(when) => {
                 // A won capture never lets the cell be lost.
                 self.holds |= cells;
-                add(&mut self.wins, ply);
+                add(&mut self.wins, when);
             }
-            Effect::Loses(ply) => add(&mut self.loses, ply),
+            Effect::Loses(when) => add(&mut self.loses, when),
         }
     }
 }
@@ -95,7 +95,7 @@ impl Captures {
             legal: [Vec::with_capacity(words), Vec::with_capacity(words)],
             events,
         };
-        let mut by_ply: BTreeMap<(u16, Side, bool), Frontier> = BTreeMap::new();
+        let mut by_ply: BTreeMap<(Distance, Side, bool), Frontier> = BTreeMap::new();
         let mut work = WordWork {
             captures: self,
             index,
@@ -127,16 +127,16 @@ impl Captures {
                         work.word(place.first, second, config, side, legal, &mut effects)?;
                         open &= !effects.holds;
                         // Of several winning captures the quickest counts, of several losing ones the slowest.
-                        effects.wins.sort_unstable_by_key(|&(ply, _)| ply);
+                        effects.wins.sort_unstable_by_key(|&(when, _)| when);
                         let mut left = legal;
-                        for (ply, cells) in effects.wins.drain(..) {
-                            by_ply.entry((ply, side, true)).or_default().push(number, cells & left);
+                        for (when, cells) in effects.wins.drain(..) {
+                            by_ply.entry((when, side, true)).or_default().push(number, cells & left);
                             left &= !cells;
                         }
-                        effects.loses.sort_unstable_by_key(|&(ply, _)| std::cmp::Reverse(ply));
+                        effects.loses.sort_unstable_by_key(|&(when, _)| std::cmp::Reverse(when));
                         let mut left = open;
-                        for (ply, cells) in effects.loses.drain(..).filter(|&(ply, _)| ply > 0) {
-                            by_ply.entry((ply, side, false)).or_default().push(number, cells & left);
+                        for (when, cells) in effects.loses.drain(..).filter(|&(when, _)| when > Distance::default()) {
+                            by_ply.entry((when, side, false)).or_default().push(number, cells & left);
                             left &= !cells;
                             open &= !cells;
                         }
@@ -148,8 +148,7 @@ impl Captures {
                 number += 1;
             }
         }
-        for ((ply, side, win), frontier) in by_ply {
-            let distance = Distance::plies(ply);
+        for ((distance, side, win), frontier) in by_ply {
             let outcome = if win { Outcome::Win(distance) } else { Outcome::Loss(distance) };
             out.events.append(side, Code::from(outcome), &frontier)?;
         }

@@ -18,11 +18,12 @@ pub(crate) fn census(index: &Index, slice: u32, own: &Own, statistics: &mut Stat
         counts.illegal += cells - legal;
         let mut decided = 0;
         let (mut win, mut loss) = (None, None);
-        for (entry, &labelled) in own.log.entries().iter().zip(&own.counts).filter(|(e, _)| e.side == side) {
+        let labels = |(e, _): &(&LogEntry, &u64)| e.side == side && e.code != Code::DRAW;
+        for (entry, &labelled) in own.log.entries().iter().zip(&own.counts).filter(labels) {
             let labelled = labelled * weight / copies;
             decided += labelled;
             *counts.histogram.entry(entry.code).or_default() += labelled;
-            // Entries come in order of plies: the last one stays.
+            // Entries come in order of distances: the last one stays.
             match entry.code.outcome() {
                 Outcome::Win(distance) => win = Some((entry, distance)),
                 Outcome::Loss(distance) => loss = Some((entry, distance)),

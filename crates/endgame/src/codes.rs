@@ -1,6 +1,6 @@
 //! From a slice's log to the cells of its table.
 
-use canju_retro::{Code, FrontierLog, GameError, Metric, Outcome, Side, SliceCodes};
+use canju_retro::{Code, FrontierLog, GameError, LogEntry, Metric, Side, SliceCodes};
 
 use crate::index::Index;
 
@@ -15,7 +15,9 @@ pub(crate) fn finished_cells(
     side: Side,
     metric: Metric,
 ) -> Result<SliceCodes, GameError> {
-    let entries: Vec<_> = log.entries().iter().filter(|e| e.side == side).collect();
+    // What the rules of repetition needed to be worked out is no label.
+    let labels = |e: &&LogEntry| e.side == side && e.code != Code::DRAW;
+    let entries: Vec<_> = log.entries().iter().filter(labels).collect();
     let mut palette = vec![Code::DRAW];
     let mut numbers = Vec::with_capacity(entries.len());
     for entry in &entries {
@@ -28,7 +30,6 @@ pub(crate) fn finished_cells(
     }
     // The number after the last code marks cells that are no legal position until they are filled.
     let wide = palette.len() > 255;
-    debug_assert!(entries.iter().all(|e| e.code.outcome() != Outcome::Draw));
     let frontiers = |sink: &mut dyn FnMut(usize, u32, u128)| {
         for (entry, &number) in entries.iter().zip(&numbers) {
             let frontier = log.frontier(entry, unwon.len() as u32)?;

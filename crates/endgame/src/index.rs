@@ -230,6 +230,11 @@ impl Index {
     /// The same of a position that is `swapped`: the index's first side is Black in it.
     #[must_use]
     pub fn cell_seen(&self, position: &Position, swapped: bool) -> Option<Cell> {
+        self.placed(position, swapped).map(|(cell, _)| cell)
+    }
+
+    /// The same, and whether the cell is the position's mirror image.
+    pub(crate) fn placed(&self, position: &Position, swapped: bool) -> Option<(Cell, bool)> {
         let color = |own: Color| if swapped { own.opposite() } else { own };
         let seen = |s: Square| if swapped { s.flip() } else { s };
         if position.occupied().count_ones() != self.men {
@@ -277,7 +282,7 @@ impl Index {
         let (slice, at) = if self.blocks == 1 { (first, second) } else { self.slice_of(first, second) };
         let side = if position.turn() == color(Color::Red) { Side::First } else { Side::Second };
         let index = (at * self.attackers.len() + config) * self.row() + usize::from(row);
-        Some(Cell { slice: slice as u32, index: index as u32, side })
+        Some((Cell { slice: slice as u32, index: index as u32, side }, mirrored))
     }
 
     /// The pieces of a cell, put on `board` (which is cleared first). Returns false, with the board in any state,

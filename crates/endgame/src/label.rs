@@ -3,7 +3,7 @@
 use canju_retro::{Frontier, Side};
 
 use crate::index::Index;
-use crate::moves::Moves;
+use crate::moves::{End, Moves};
 use crate::scratch::Scratch;
 
 /// Takes frontiers and their slices.
@@ -26,9 +26,9 @@ impl Reading<'_> {
     fn sources(&self, moves: &Moves<'_>, mut sink: impl FnMut(usize, u128)) {
         (self.frontiers)(&mut |from, frontier| {
             if from == self.slice {
-                moves.sources(frontier, &mut sink);
+                moves.sources(frontier, |word, _, cells| sink(word, cells));
             } else {
-                moves.crossing_sources(from as usize, frontier, &mut sink);
+                moves.crossing_sources(from as usize, frontier, |word, _, cells| sink(word, cells));
             }
         });
     }
@@ -55,13 +55,15 @@ impl Reading<'_> {
 
     /// Labels cells of which all moves now lead to cells that the enemy has won: none to those of `here` (this
     /// slice's words) and `there` (a word of another slice), which are not won. They leave `open`, which the captures
-    /// that now lose have entered. Ply 0 tries all cells.
+    /// that now lose have entered. Ply 0 tries all cells. Cells of `broken` are lost as they are: there the side must
+    /// break off a violation of the rules of repetition, or goes on with it.
     pub fn losses(
         &self,
         first: bool,
         open: &mut [u128],
         here: &[u128],
         there: impl Fn(usize, usize) -> u128,
+        broken: &Frontier,
     ) -> Frontier {
         let moves = Moves::new(self.index, self.slice as usize, self.side);
         Scratch::with(open.len(), |scratch| {
@@ -79,8 +81,13 @@ impl Reading<'_> {
                 open[word as usize] |= cells;
                 scratch.add(word as usize, cells);
             }
+            let set = |end: End| if end.slice == moves.slice { here[end.word] } else { there(end.slice, end.word) };
+            for (word, cells) in broken.iter() {
+                scratch.add(word as usize, cells & open[word as usize]);
+            }
             scratch.take(|word, cells| {
-                let lost = moves.without_move_into(word, cells, here, &there);
+                let broken = if broken.is_empty() { 0 } else { broken.get(word as u32) & cells };
+                let lost = broken | moves.without_move_into(word, cells & !broken, set);
                 open[word] &= !lost;
                 lost
             })

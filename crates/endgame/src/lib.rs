@@ -27,6 +27,7 @@ mod budget;
 mod captures;
 mod census;
 mod codes;
+mod course;
 mod descent;
 mod fortress;
 mod game;
@@ -47,7 +48,9 @@ mod saved;
 mod scratch;
 mod sets;
 mod slab;
+mod stage;
 mod territory;
+mod victims;
 mod word;
 
 pub use game::Xiangqi;

@@ -1,4 +1,4 @@
-//! Frontiers on their way to another part: the next ply, then for each frontier its slice, side and bytes.
+//! Frontiers on their way to another part: the next step, then for each frontier its slice, side and bytes.
 
 use canju_retro::{Frontier, GameError, Side};
 
@@ -27,18 +27,24 @@ impl Writer {
     }
 }
 
-/// What a message holds.
-pub(crate) struct Message<'a> {
-    /// The ply after the one that it is of.
-    pub next: u16,
-    pub arrivals: Vec<Arrival<'a>>,
+fn short() -> GameError {
+    GameError::Frontier("it ends too early".into())
 }
 
-/// Takes a message apart. `words` gives the length of a slice that exists; `keep` says whether to keep what is decoded.
-pub(crate) fn read(bytes: &[u8], words: impl Fn(u32) -> Option<u32>, keep: bool) -> Result<Message<'_>, GameError> {
-    let short = || GameError::Frontier("it ends too early".into());
-    let (next, mut rest) = bytes.split_first_chunk().ok_or_else(short)?;
-    let next = u16::from_le_bytes(*next);
+/// The step after the one that a message is of.
+pub(crate) fn next(bytes: &[u8]) -> Result<u16, GameError> {
+    Ok(u16::from_le_bytes(*bytes.first_chunk().ok_or_else(short)?))
+}
+
+/// Takes a message apart. `words` gives the length of a set of a slice that exists; `keep` says whether to keep what is
+/// decoded; `wins` whether it is of wins.
+pub(crate) fn read(
+    bytes: &[u8],
+    words: impl Fn(u32) -> Option<u32>,
+    keep: bool,
+    wins: bool,
+) -> Result<Vec<Arrival<'_>>, GameError> {
+    let (_, mut rest) = bytes.split_first_chunk::<HEADER>().ok_or_else(short)?;
     let mut arrivals = Vec::new();
     while !rest.is_empty() {
         let (key, tail) = rest.split_first_chunk().ok_or_else(short)?;
@@ -51,9 +57,8 @@ pub(crate) fn read(bytes: &[u8], words: impl Fn(u32) -> Option<u32>, keep: bool)
             side: Side::BOTH[(key & 1) as usize],
             frontier: keep.then_some(frontier),
             encoded: &tail[..tail.len() - rest.len()],
-            // Odd plies win.
-            wins: next.is_multiple_of(2),
+            wins,
         });
     }
-    Ok(Message { next, arrivals })
+    Ok(arrivals)
 }

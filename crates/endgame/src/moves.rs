@@ -40,6 +40,15 @@ struct Crossing {
     mirrored: bool,
 }
 
+/// The word at the other end of a move.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub slice: usize,
+    pub word: usize,
+    /// True where it is kept as its mirror image.
+    pub mirrored: bool,
+}
+
 /// Where a step leads: to what the move leads to, or to where it came from.
 #[derive(Clone, Copy)]
 enum Way {
@@ -145,8 +154,8 @@ impl<'a> Moves<'a> {
     }
 
     /// Gives every word of this slice from which the side has a quiet move into `frontier`, which is this
-    /// slice's own, with the cells that have one. Words repeat.
-    pub fn sources(&self, frontier: &Frontier, mut sink: impl FnMut(usize, u128)) {
+    /// slice's own, with where it leads and the cells that have one. Words repeat.
+    pub fn sources(&self, frontier: &Frontier, mut sink: impl FnMut(usize, End, u128)) {
         let own = color(self.side);
         let (mut at, mut start) = (0, 0);
         for (word, bits) in frontier.iter() {
@@ -157,12 +166,13 @@ impl<'a> Moves<'a> {
             }
             let config = word - start;
             let occupied = self.occupied(at, config);
+            let end = End { slice: self.slice, word, mirrored: false };
             if let Some(role) = self.axis {
-                sink(word, word::quiet_predecessors(own, role, bits, occupied));
+                sink(word, end, word::quiet_predecessors(own, role, bits, occupied));
             }
             for &man in &self.men {
                 self.steps(man, config, occupied, bits, Way::Back, |source, bits| {
-                    sink(start + source, bits);
+                    sink(start + source, end, bits);
                     true
                 });
             }
@@ -170,7 +180,7 @@ impl<'a> Moves<'a> {
                 for edge in &self.second(at).edges {
                     let source = usize::from(edge.to);
                     if edge.all & occupied == 0 && self.place.second.contains(&source) {
-                        sink((source - self.place.second.start) * self.configs + config, bits & !edge.eye);
+                        sink((source - self.place.second.start) * self.configs + config, end, bits & !edge.eye);
                     }
                 }
             }
@@ -179,7 +189,7 @@ impl<'a> Moves<'a> {
     }
 
     /// The same for the moves of a fortress that lead into the frontier of another slice.
-    pub fn crossing_sources(&self, from: usize, frontier: &Frontier, mut sink: impl FnMut(usize, u128)) {
+    pub fn crossing_sources(&self, from: usize, frontier: &Frontier, mut sink: impl FnMut(usize, End, u128)) {
         if frontier.is_empty() {
             return;
         }
@@ -193,7 +203,8 @@ impl<'a> Moves<'a> {
                     bits = word::mirror(bits);
                 }
                 if crossing.all & (self.second(at).occupied | attackers.occupied[config]) == 0 {
-                    sink(at * self.configs + config, bits & !crossing.eye);
+                    let end = End { slice: from, word: word as usize, mirrored: crossing.mirrored };
+                    sink(at * self.configs + config, end, bits & !crossing.eye);
                 }
             }
         }
@@ -205,55 +216,51 @@ impl<'a> Moves<'a> {
                 for edge in &self.index.forts[1].placements[there.second.start + at].edges {
                     let source = usize::from(edge.to);
                     if self.place.second.contains(&source) && edge.all & occupied == 0 {
-                        sink((source - self.place.second.start) * self.configs + config, bits & !edge.eye);
+                        let end = End { slice: from, word: word as usize, mirrored: false };
+                        sink((source - self.place.second.start) * self.configs + config, end, bits & !edge.eye);
                     }
                 }
             }
         }
     }
 
-    /// Of the cells `left` of a word, those from which no quiet move leads into the set that `here` (this
-    /// slice's words) and `there` (a word of another slice) give.
-    pub fn without_move_into(
-        &self,
-        word: usize,
-        mut left: u128,
-        here: &[u128],
-        there: impl Fn(usize, usize) -> u128,
-    ) -> u128 {
+    /// Of the cells `left` of a word, those from which no quiet move leads into a set, of which `set` gives words.
+    #[inline]
+    pub fn without_move_into(&self, word: usize, mut left: u128, set: impl Fn(End) -> u128) -> u128 {
         let attackers = &self.index.attackers;
         let own = color(self.side);
         let (at, config) = (word / self.configs, word % self.configs);
         let start = word - config;
         let occupied = self.occupied(at, config);
+        let here = |word| End { slice: self.slice, word, mirrored: false };
         if self.side == Side::Second {
             for edge in &self.second(at).edges {
                 if edge.all & occupied != 0 {
                     continue;
                 }
                 let target = usize::from(edge.to);
-                let set = if self.place.second.contains(&target) {
-                    here[(target - self.place.second.start) * self.configs + config]
+                let end = if self.place.second.contains(&target) {
+                    here((target - self.place.second.start) * self.configs + config)
                 } else {
                     let canonical = self.index.forts[0].canonical(self.place.first).0;
                     let (slice, at) = self.index.slice_of(canonical, target);
-                    there(slice, at * self.configs + config)
+                    End { slice, word: at * self.configs + config, mirrored: false }
                 };
-                left &= !(set & !edge.eye);
+                left &= !(set(end) & !edge.eye);
                 if left == 0 {
                     return 0;
                 }
             }
         }
         if let Some(role) = self.axis {
-            left &= !word::quiet_predecessors(own, role, here[word], occupied);
+            left &= !word::quiet_predecessors(own, role, set(here(word)), occupied);
             if left == 0 {
                 return 0;
             }
         }
         for &man in &self.men {
             self.steps(man, config, occupied, left, Way::Forth, |target, open| {
-                left &= !(here[start + target] & open);
+                left &= !(set(here(start + target)) & open);
                 left != 0
             });
             if left == 0 {
@@ -265,10 +272,10 @@ impl<'a> Moves<'a> {
                 continue;
             }
             let (at, config) = if crossing.mirrored { self.mirrored(at, config) } else { (at, config) };
-            let target = at * self.configs + config;
-            let set = if crossing.slice == self.slice { here[target] } else { there(crossing.slice, target) };
-            let set = if crossing.mirrored { word::mirror(set) } else { set };
-            left &= !(set & !crossing.eye);
+            let (slice, word, mirrored) = (crossing.slice, at * self.configs + config, crossing.mirrored);
+            let reached = set(End { slice, word, mirrored });
+            let reached = if mirrored { word::mirror(reached) } else { reached };
+            left &= !(reached & !crossing.eye);
             if left == 0 {
                 return 0;
             }

@@ -14,9 +14,11 @@ pub(crate) struct Own {
     event: usize,
     /// What each ply labelled, in order of plies and sides.
     pub log: FrontierLog,
+    /// The step of each log entry. Steps that do not label have draws as their code.
+    pub steps: Vec<u16>,
     /// Newly labelled cells by log entry.
     pub counts: Vec<u64>,
-    /// Plies in the log, from 0 on without a gap.
+    /// Steps in the log, from 0 on without a gap.
     pub plies: u16,
     /// Legal cells by side to move.
     pub legal: [u64; 2],
@@ -42,77 +44,94 @@ impl Own {
         [captured.legal, captured.open]
     }
 
-    /// The captures of a side that take effect at this ply, which is not done yet.
-    pub fn events_at(&self, ply: u16, side: Side, words: usize) -> Result<Option<Frontier>, GameError> {
-        let due = self.events.entries()[self.event..].iter().take_while(|e| plies(e.code) <= ply);
+    /// The captures of a side that take effect at this distance, which is not done yet.
+    pub fn events_at(&self, now: Distance, side: Side, words: usize) -> Result<Option<Frontier>, GameError> {
+        let due = self.events.entries()[self.event..].iter().take_while(|e| distance(e.code) <= now);
         match due.into_iter().find(|e| e.side == side) {
             None => Ok(None),
             Some(entry) => self.events.frontier(entry, words as u32).map(Some),
         }
     }
 
-    /// Counts the captures of a ply as done.
-    pub fn pass_events(&mut self, ply: u16) {
+    /// Counts the captures of a distance as done.
+    pub fn pass_events(&mut self, now: Distance) {
         let entries = self.events.entries();
-        while entries.get(self.event).is_some_and(|e| plies(e.code) <= ply) {
+        while entries.get(self.event).is_some_and(|e| distance(e.code) <= now) {
             self.event += 1;
         }
     }
 
-    /// True while there are captures that take effect after this ply.
-    pub fn pending(&self, ply: u16) -> bool {
-        self.events.entries().last().is_some_and(|e| plies(e.code) > ply)
+    /// True while there are captures that take effect after this distance, in the same order.
+    pub fn pending(&self, now: Distance) -> bool {
+        let last = self.events.entries().iter().rev().map(|e| distance(e.code)).find(|d| d.order == now.order);
+        last.is_some_and(|d| d > now)
     }
 
-    /// The number of the log's entry of a ply, if that labelled something.
-    pub fn entry(&self, ply: u16, side: Side) -> Option<usize> {
-        self.log.entries().binary_search_by_key(&(ply, side), |e| (plies(e.code), e.side)).ok()
+    /// True where there are captures that take effect in a later order.
+    pub fn later(&self, order: u16) -> bool {
+        self.events.entries().last().is_some_and(|e| distance(e.code).order > order)
     }
 
-    /// Cells that a ply of the log labelled.
-    pub fn labelled(&self, ply: u16, side: Side) -> u64 {
-        self.entry(ply, side).map_or(0, |entry| self.counts[entry])
+    /// The number of the log's entry of a step, if that labelled something.
+    pub fn entry(&self, step: u16, side: Side) -> Option<usize> {
+        let first = self.steps.partition_point(|&s| s < step);
+        let entries =
+            self.log.entries().iter().zip(&self.steps).enumerate().skip(first).take_while(|(_, (_, s))| **s == step);
+        entries.into_iter().find(|(_, (e, _))| e.side == side).map(|(number, _)| number)
     }
 
-    /// What a ply of the log labelled.
-    pub fn logged(&self, ply: u16, side: Side, words: usize) -> Result<Frontier, GameError> {
-        match self.entry(ply, side) {
+    /// Cells that a step of the log labelled.
+    pub fn labelled(&self, step: u16, side: Side) -> u64 {
+        self.entry(step, side).map_or(0, |entry| self.counts[entry])
+    }
+
+    /// What a step of the log labelled.
+    pub fn logged(&self, step: u16, side: Side, words: usize) -> Result<Frontier, GameError> {
+        match self.entry(step, side) {
             None => Ok(Frontier::new()),
             Some(entry) => self.log.frontier(&self.log.entries()[entry], words as u32),
         }
     }
 
-    /// Writes down what a side's ply labelled.
-    pub fn record(&mut self, ply: u16, side: Side, frontier: &Frontier) -> Result<(), GameError> {
+    /// Writes down what a side's step did.
+    pub fn record(&mut self, step: u16, code: Code, side: Side, frontier: &Frontier) -> Result<(), GameError> {
         if !frontier.is_empty() {
+            self.steps.push(step);
             self.counts.push(frontier.cells());
         }
-        self.log.append(side, code(ply), frontier)
+        self.log.append(side, code, frontier)
     }
 
     /// The same by the frontier's bytes and number of cells.
-    pub fn record_encoded(&mut self, ply: u16, side: Side, cells: u64, encoded: &[u8]) -> Result<(), GameError> {
+    pub fn record_encoded(
+        &mut self,
+        step: u16,
+        code: Code,
+        side: Side,
+        cells: u64,
+        encoded: &[u8],
+    ) -> Result<(), GameError> {
+        self.steps.push(step);
         self.counts.push(cells);
-        self.log.append_encoded(side, code(ply), encoded)
+        self.log.append_encoded(side, code, encoded)
     }
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        self.events.memory() + self.log.memory() + self.counts.capacity() * 8
+        self.events.memory() + self.log.memory() + self.counts.capacity() * 10
     }
 }
 
 /// What a ply labels: odd ones win.
-pub(crate) fn code(ply: u16) -> Code {
-    let distance = Distance::plies(ply);
-    Code::from(if ply % 2 == 1 { Outcome::Win(distance) } else { Outcome::Loss(distance) })
+pub(crate) fn code(distance: Distance) -> Code {
+    Code::from(if distance.plies % 2 == 1 { Outcome::Win(distance) } else { Outcome::Loss(distance) })
 }
 
-/// The plies of a decided code.
-pub(crate) fn plies(code: Code) -> u16 {
+/// The distance of a decided code.
+fn distance(code: Code) -> Distance {
     match code.outcome() {
-        Outcome::Draw => 0,
-        Outcome::Win(d) | Outcome::Loss(d) => d.plies,
+        Outcome::Draw => Distance::default(),
+        Outcome::Win(d) | Outcome::Loss(d) => d,
     }
 }
 

@@ -13,10 +13,10 @@ use quick_cache::sync::Cache;
 use crate::budget::Budget;
 use crate::captures::Captures;
 use crate::label::{Reading, Sink};
-use crate::labels::{Arrival, Labels};
+use crate::labels::{Arrival, Labels, Ply};
 use crate::legality::legal_slice;
 use crate::order::in_order;
-use crate::own::{Own, misfit, take_out};
+use crate::own::{Own, code, misfit, take_out};
 use crate::sets::{Set, Sets};
 use crate::slab::{self, SlabCache};
 use crate::territory::Territory;
@@ -89,19 +89,23 @@ impl Paged {
         &self,
         territory: &Territory,
         own: &mut Own,
-        slice: u32,
-        ply: u16,
+        at: usize,
+        ply: &Ply<'_>,
         side: Side,
     ) -> Result<Option<Arc<[u8]>>, GameError> {
+        let slice = territory.slices[at];
+        let nothing = Frontier::new();
+        let broken = ply.broken.get(at).map_or(&nothing, |broken| &broken[side.index()]);
         let words = territory.words(slice);
-        let events = own.events_at(ply, side, words)?;
-        if ply < own.plies {
+        let events = own.events_at(ply.distance, side, words)?;
+        if ply.step < own.plies {
             return self.take_logged(own, slice, ply, side, events.as_ref());
         }
         let enemy = side.other();
         let near = territory.readers(slice, enemy);
         let reads = |slice: &u32| self.frontiers[enemy.index()].contains_key(slice);
-        if ply > 0 && events.is_none() && !reads(&slice) && !near.iter().any(reads) {
+        let reached = reads(&slice) || near.iter().any(reads);
+        if !ply.is_first() && events.is_none() && !reached && broken.is_empty() {
             return Ok(None);
         }
         let failed = OnceCell::new();
@@ -116,7 +120,7 @@ impl Paged {
         };
         let index = &*territory.index;
         let reading = Reading { index, slice, side, events: events.as_ref(), frontiers: &frontiers };
-        let found = if ply % 2 == 1 {
+        let found = if ply.wins() {
             self.change(self.unwon_number(slice as usize, side), |unwon| {
                 let found = reading.wins(unwon);
                 Ok((!found.is_empty(), found))
@@ -144,7 +148,7 @@ impl Paged {
                 }
             };
             self.change(self.open_number(slice as usize, side), |open| {
-                let found = reading.losses(ply == 0, open, &here.words, there);
+                let found = reading.losses(ply.is_first(), open, &here.words, there, broken);
                 Ok((events.is_some() || !found.is_empty(), found))
             })
         }?;
@@ -156,7 +160,7 @@ impl Paged {
         }
         let mut encoded = Vec::new();
         found.encode(&mut encoded);
-        own.record_encoded(ply, side, found.cells(), &encoded)?;
+        own.record_encoded(ply.step, code(ply.distance), side, found.cells(), &encoded)?;
         Ok(Some(encoded.into()))
     }
 
@@ -164,12 +168,12 @@ impl Paged {
         &self,
         own: &Own,
         slice: u32,
-        ply: u16,
+        ply: &Ply<'_>,
         side: Side,
         events: Option<&Frontier>,
     ) -> Result<Option<Arc<[u8]>>, GameError> {
-        let wins = ply % 2 == 1;
-        let entry = own.entry(ply, side);
+        let wins = ply.wins();
+        let entry = own.entry(ply.step, side);
         if entry.is_none() && (wins || events.is_none()) {
             return Ok(None);
         }
@@ -179,7 +183,7 @@ impl Paged {
             if !wins {
                 events.iter().flat_map(|f| f.iter()).for_each(|(word, cells)| set[word as usize] |= cells);
             }
-            take_out(set, &own.logged(ply, side, set.len())?)?;
+            take_out(set, &own.logged(ply.step, side, set.len())?)?;
             Ok((true, ()))
         })?;
         entry.map(|entry| own.log.encoded(entry).map(|bytes| Arc::from(&*bytes))).transpose()
@@ -224,7 +228,7 @@ impl Labels for Paged {
         Ok(())
     }
 
-    fn label(&mut self, territory: &Territory, owns: &mut [Own], ply: u16) -> Result<(), GameError> {
+    fn label(&mut self, territory: &Territory, owns: &mut [Own], ply: &Ply<'_>) -> Result<(), GameError> {
         let mut found: [Frontiers; 2] = Default::default();
         let owns = lend(owns);
         for side in Side::BOTH {
@@ -236,8 +240,8 @@ impl Labels for Paged {
             let frontiers = Mutex::new(Frontiers::new());
             in_order(self.budget.plies.width, &order, |at| {
                 let mut own = owns[at].lock().unwrap_or_else(PoisonError::into_inner);
-                let slice = territory.slices[at];
-                if let Some(encoded) = self.label_slice(territory, &mut own, slice, ply, side)? {
+                if let Some(encoded) = self.label_slice(territory, &mut own, at, ply, side)? {
+                    let slice = territory.slices[at];
                     frontiers.lock().unwrap_or_else(PoisonError::into_inner).insert(slice, encoded);
                 }
                 Ok(())
@@ -250,11 +254,11 @@ impl Labels for Paged {
         Ok(())
     }
 
-    fn recall(&mut self, territory: &Territory, owns: &[Own], ply: u16) -> Result<(), GameError> {
+    fn recall(&mut self, territory: &Territory, owns: &[Own], step: u16) -> Result<(), GameError> {
         let mut recalled: [Frontiers; 2] = Default::default();
         for (&slice, own) in territory.slices.iter().zip(owns) {
             for side in Side::BOTH {
-                if let Some(entry) = own.entry(ply, side) {
+                if let Some(entry) = own.entry(step, side) {
                     recalled[side.index()].insert(slice, Arc::from(&*own.log.encoded(entry)?));
                 }
             }
@@ -289,6 +293,11 @@ impl Labels for Paged {
     fn unwon(&self, slice: u32, side: Side) -> Result<Option<Cow<'_, [u128]>>, GameError> {
         let set = self.sets.get(self.unwon_number(slice as usize, side))?;
         Ok(set.map(|set| Cow::Owned(set.words.clone())))
+    }
+
+    fn open(&self, _: usize, slice: u32, side: Side) -> Result<Cow<'_, [u128]>, GameError> {
+        let set = self.sets.get(self.open_number(slice as usize, side))?;
+        Ok(Cow::Owned(set.map(|set| set.words.clone()).unwrap_or_default()))
     }
 
     fn memory(&self) -> u64 {

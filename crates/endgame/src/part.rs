@@ -4,22 +4,26 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use canju_retro::{
-    GameError, Metric, Part, PartSpec, Room, ScratchFile, Side, SliceCodes, Statistics, StepCounts, Tables,
+    After, Distance, GameError, Metric, Part, PartSpec, Room, Rules, ScratchFile, Side, SliceCodes, Statistics,
+    StepCounts, Tables,
 };
+use canju_xiangqi::Color;
 use rayon::prelude::*;
 
 use crate::budget::Budget;
 use crate::captures::Captures;
 use crate::census::census;
 use crate::codes::finished_cells;
+use crate::course::Course;
 use crate::index::Index;
-use crate::labels::Labels;
+use crate::labels::{Labels, Ply};
 use crate::message;
 use crate::own::Own;
 use crate::paged::Paged;
 use crate::resident::Resident;
 use crate::saved;
 use crate::slab::SlabCache;
+use crate::stage::{Phase, Stage};
 use crate::territory::Territory;
 
 /// Bytes of decoded slices of smaller tables that are kept for the next slice to use.
@@ -30,8 +34,13 @@ const LEAST_CACHE_BYTES: u64 = 16 << 20;
 pub(crate) struct XiangqiPart {
     territory: Territory,
     metric: Metric,
+    rules: Rules,
     tables: Arc<dyn Tables>,
     own: Vec<Own>,
+    /// The phase that the steps are in.
+    course: Course,
+    /// What the rules of repetition need, where they matter.
+    stage: Option<Stage>,
     labels: Box<dyn Labels>,
     /// Bytes of decoded slices of smaller tables: kept, and held by one slice.
     slabs: [u64; 2],
@@ -51,8 +60,12 @@ impl XiangqiPart {
         let mut part = Self {
             own: spec.slices.iter().map(|_| Own::default()).collect(),
             labels: Box::new(Resident::new(territory.index.slices())),
+            stage: (spec.rules != Rules::Plain && both_armed(&territory.index))
+                .then(|| Stage::new(&territory.index, spec.rules)),
+            course: Course::default(),
             territory,
             metric: spec.metric,
+            rules: spec.rules,
             tables,
             slabs: [CACHE_BYTES, u64::MAX],
             next: None,
@@ -80,13 +93,19 @@ impl XiangqiPart {
     }
 }
 
+/// Whether each side has a chariot, horse, cannon or soldier. Where one has none, nobody loses by repetition what he
+/// would not lose without: all rules give one table.
+fn both_armed(index: &Index) -> bool {
+    Color::ALL.iter().all(|&color| index.material().army(color).attack_weight() > 0)
+}
+
 impl Part for XiangqiPart {
     fn prepare(&mut self) -> Result<(), GameError> {
         if self.next.is_some() {
             return Err(GameError::OutOfTurn("the part is prepared already".into()));
         }
         let captures = Captures::new(&self.territory.index)?;
-        let cache = SlabCache::new(self.tables.clone(), self.metric, self.slabs[0], self.slabs[1]);
+        let cache = SlabCache::new(self.tables.clone(), self.metric, self.rules, self.slabs[0], self.slabs[1]);
         self.labels.prepare(&self.territory, &mut self.own, &captures, &cache)?;
         self.next = Some(0);
         Ok(())
@@ -99,15 +118,32 @@ impl Part for XiangqiPart {
         let Some(next) = ply.checked_add(1) else {
             return Err(GameError::OutOfTurn(format!("more than {ply} plies")));
         };
-        if ply >= self.applied {
-            self.labels.label(&self.territory, &mut self.own, ply)?;
-            for own in &mut self.own {
-                own.pass_events(ply);
-                own.plies = own.plies.max(next);
-            }
-            self.applied = next;
-        } else {
+        let at = ply - self.course.began;
+        if ply < self.applied {
             self.labels.recall(&self.territory, &self.own, ply)?;
+        } else {
+            match (self.course.phase, &mut self.stage) {
+                (Phase::Label(order), stage) => {
+                    let distance = Distance { order, plies: at };
+                    let broken = stage.as_ref().filter(|_| order > 0).map_or_else(Vec::new, |stage| {
+                        let broken = |slice| Side::BOTH.map(|s| stage.broken(&self.territory, slice, s, at));
+                        if at % 2 == 0 {
+                            self.territory.slices.iter().map(|&slice| broken(slice)).collect()
+                        } else {
+                            Vec::new()
+                        }
+                    });
+                    let ply = Ply { step: ply, distance, broken: &broken };
+                    self.labels.label(&self.territory, &mut self.own, &ply)?;
+                    self.own.iter_mut().for_each(|own| own.pass_events(distance));
+                }
+                (phase, Some(stage)) => {
+                    stage.run(&self.territory, &*self.labels, &mut self.own, phase, at, ply)?;
+                }
+                (phase, None) => return Err(GameError::OutOfTurn(format!("{phase:?} without rules of repetition"))),
+            }
+            self.own.iter_mut().for_each(|own| own.plies = own.plies.max(next));
+            self.applied = next;
         }
         self.next = Some(next);
         let mut counts = StepCounts::default();
@@ -115,19 +151,35 @@ impl Part for XiangqiPart {
             for side in Side::BOTH {
                 counts.labels[side.index()] += own.labelled(ply, side);
             }
-            counts.pending |= own.pending(ply);
         }
+        self.course.count(&mut counts, at, &self.own, self.stage.as_ref());
         Ok(counts)
+    }
+
+    fn turn(&mut self, after: After) -> Result<(), GameError> {
+        let (Some(next), Some(_)) = (self.next, &self.stage) else {
+            return Err(GameError::OutOfTurn(format!("{after:?}, though nothing follows")));
+        };
+        self.course.turn(after, next)
     }
 
     fn export(&self, readers: &[u32]) -> Vec<u8> {
         let next = self.next.unwrap_or_default();
         let mut out = message::Writer::new(next);
-        let Some(ply) = next.checked_sub(1) else { return out.finish() };
+        let Some(step) = next.checked_sub(1) else { return out.finish() };
+        let stage = self.stage.as_ref().filter(|_| self.course.phase.is_stage() && next == self.applied);
         for (&slice, own) in self.territory.slices.iter().zip(&self.own) {
             for side in Side::BOTH {
-                let read = self.territory.readers(slice, side).iter().any(|r| readers.binary_search(r).is_ok());
-                if let Some(encoded) = self.labels.outgoing(slice, own, ply, side).filter(|_| read) {
+                if !self.territory.readers(slice, side).iter().any(|r| readers.binary_search(r).is_ok()) {
+                    continue;
+                }
+                if let Some(stage) = stage {
+                    if let Some(frontier) = stage.outgoing(slice, side) {
+                        let mut encoded = Vec::new();
+                        frontier.encode(&mut encoded);
+                        out.add(slice, side, &encoded);
+                    }
+                } else if let Some(encoded) = self.labels.outgoing(slice, own, step, side) {
                     out.add(slice, side, encoded);
                 }
             }
@@ -139,12 +191,18 @@ impl Part for XiangqiPart {
         if bytes.is_empty() {
             return Ok(());
         }
-        let index = &self.territory.index;
-        let words = |slice: u32| ((slice as usize) < index.slices()).then(|| index.words(slice as usize) as u32);
-        let message::Message { next, arrivals } = message::read(bytes, words, self.labels.keeps_frontiers())?;
+        let next = message::next(bytes)?;
         if next == 0 || Some(next) != self.next {
             return Err(GameError::Frontier(format!("it is of ply {}, not of the last one", next.wrapping_sub(1))));
         }
+        let index = &self.territory.index;
+        let at = next - 1 - self.course.began;
+        let stage = self.stage.as_mut().filter(|_| self.course.phase.is_stage());
+        let planes = stage.as_ref().map_or(1, |stage| stage.planes().into_iter().max().unwrap_or(1));
+        let words =
+            |slice: u32| ((slice as usize) < index.slices()).then(|| (planes * index.words(slice as usize)) as u32);
+        let keep = stage.is_some() || self.labels.keeps_frontiers();
+        let arrivals = message::read(bytes, words, keep, at % 2 == 1)?;
         if let Some(arrival) = arrivals.iter().find(|a| self.territory.position(a.slice).is_some()) {
             return Err(GameError::Frontier(format!("slice {} is owned here", arrival.slice)));
         }
@@ -152,7 +210,11 @@ impl Part for XiangqiPart {
             // The ply has been followed by another one: what it says is in the sets.
             return Ok(());
         }
-        arrivals.into_iter().try_for_each(|arrival| self.labels.import(&self.territory, arrival))
+        match stage {
+            Some(stage) => arrivals.into_iter().for_each(|arrival| stage.import(self.course.phase, at, arrival)),
+            None => arrivals.into_iter().try_for_each(|arrival| self.labels.import(&self.territory, arrival))?,
+        }
+        Ok(())
     }
 
     fn rewind(&mut self) -> Result<(), GameError> {
@@ -160,6 +222,7 @@ impl Part for XiangqiPart {
             return Err(GameError::OutOfTurn("the part is not prepared".into()));
         }
         self.next = Some(0);
+        self.course = Course::default();
         Ok(())
     }
 
@@ -179,11 +242,12 @@ impl Part for XiangqiPart {
         if self.next != Some(0) || self.applied > 0 {
             return Err(GameError::OutOfTurn("a log can be loaded only between prepare and the first step".into()));
         }
+        let planes = self.stage.as_ref().map_or([1; 2], Stage::planes);
         let territory = &self.territory;
         let saved::Saved { plies, slices } = saved::read(saved, territory.index.slices())?;
         territory.slices.par_iter().zip(&mut self.own).try_for_each(|(slice, own)| {
             match slices.binary_search_by_key(slice, |&(s, _)| s) {
-                Ok(at) => own.load(&plies, slices[at].1, territory.words(*slice)),
+                Ok(at) => own.load(&plies, slices[at].1, territory.words(*slice), planes),
                 Err(_) => Ok(()),
             }
         })
@@ -213,6 +277,7 @@ impl Part for XiangqiPart {
     fn memory(&self) -> u64 {
         // A dense set for each thread stays for the next ply.
         let dense = rayon::current_num_threads() * self.territory.most_words() * 16;
-        self.labels.memory() + (dense + self.own.iter().map(Own::memory).sum::<usize>()) as u64
+        let stage = self.stage.as_ref().map_or(0, Stage::memory);
+        self.labels.memory() + stage + (dense + self.own.iter().map(Own::memory).sum::<usize>()) as u64
     }
 }

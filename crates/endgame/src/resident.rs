@@ -8,9 +8,9 @@ use rayon::prelude::*;
 
 use crate::captures::Captures;
 use crate::label::{Reading, Sink};
-use crate::labels::{Arrival, Labels};
+use crate::labels::{Arrival, Labels, Ply};
 use crate::legality::legal_slice;
-use crate::own::{Own, take_out};
+use crate::own::{Own, code, take_out};
 use crate::slab::SlabCache;
 use crate::territory::Territory;
 
@@ -42,7 +42,7 @@ impl Resident {
         &mut self,
         territory: &Territory,
         owns: &mut [Own],
-        ply: u16,
+        ply: &Ply<'_>,
         side: Side,
     ) -> Result<Vec<Frontier>, GameError> {
         let mut taken: Vec<Option<Vec<u128>>> =
@@ -51,18 +51,18 @@ impl Resident {
         let found = work
             .map(|((&slice, own), unwon)| {
                 let Some(unwon) = unwon else { return Ok(Frontier::new()) };
-                if ply < own.plies {
-                    let logged = own.logged(ply, side, unwon.len())?;
+                if ply.step < own.plies {
+                    let logged = own.logged(ply.step, side, unwon.len())?;
                     take_out(unwon, &logged)?;
                     return Ok(logged);
                 }
-                let events = own.events_at(ply, side, unwon.len())?;
+                let events = own.events_at(ply.distance, side, unwon.len())?;
                 let near = self.near(territory, slice, side.other());
                 if events.is_none() && near.is_empty() {
                     return Ok(Frontier::new());
                 }
                 let found = reading(territory, slice, side, events.as_ref(), &near, |reading| reading.wins(unwon));
-                own.record(ply, side, &found)?;
+                own.record(ply.step, code(ply.distance), side, &found)?;
                 Ok(found)
             })
             .collect();
@@ -76,24 +76,26 @@ impl Resident {
         &mut self,
         territory: &Territory,
         owns: &mut [Own],
-        ply: u16,
+        ply: &Ply<'_>,
         side: Side,
     ) -> Result<Vec<Frontier>, GameError> {
         let mut open = std::mem::take(&mut self.open[side.index()]);
         let unwon = &self.unwon[side.other().index()];
-        let work = territory.slices.par_iter().zip(owns).zip(&mut open);
+        let nothing = Frontier::new();
+        let work = territory.slices.par_iter().zip(owns).zip(&mut open).enumerate();
         let found = work
-            .map(|((&slice, own), open)| {
-                let events = own.events_at(ply, side, open.len())?;
-                if ply < own.plies {
-                    let logged = own.logged(ply, side, open.len())?;
+            .map(|(at, ((&slice, own), open))| {
+                let events = own.events_at(ply.distance, side, open.len())?;
+                if ply.step < own.plies {
+                    let logged = own.logged(ply.step, side, open.len())?;
                     events.iter().flat_map(Frontier::iter).for_each(|(word, cells)| open[word as usize] |= cells);
                     take_out(open, &logged)?;
                     return Ok(logged);
                 }
                 let near = self.near(territory, slice, side.other());
                 let Some(here) = unwon[slice as usize].as_deref() else { return Ok(Frontier::new()) };
-                if ply > 0 && events.is_none() && near.is_empty() {
+                let broken = ply.broken.get(at).map_or(&nothing, |broken| &broken[side.index()]);
+                if !ply.is_first() && events.is_none() && near.is_empty() && broken.is_empty() {
                     return Ok(Frontier::new());
                 }
                 let there = |other: usize, word: usize| match &unwon[other] {
@@ -102,9 +104,9 @@ impl Resident {
                     None => territory.legal(other, word, side.other()),
                 };
                 let found = reading(territory, slice, side, events.as_ref(), &near, |reading| {
-                    reading.losses(ply == 0, open, here, there)
+                    reading.losses(ply.is_first(), open, here, there, broken)
                 });
-                own.record(ply, side, &found)?;
+                own.record(ply.step, code(ply.distance), side, &found)?;
                 Ok(found)
             })
             .collect();
@@ -150,10 +152,10 @@ impl Labels for Resident {
         Ok(())
     }
 
-    fn label(&mut self, territory: &Territory, owns: &mut [Own], ply: u16) -> Result<(), GameError> {
+    fn label(&mut self, territory: &Territory, owns: &mut [Own], ply: &Ply<'_>) -> Result<(), GameError> {
         let mut found: [HashMap<u32, Frontier>; 2] = Default::default();
         for side in Side::BOTH {
-            let frontiers = if ply % 2 == 1 {
+            let frontiers = if ply.wins() {
                 self.label_wins(territory, owns, ply, side)
             } else {
                 self.label_losses(territory, owns, ply, side)
@@ -169,8 +171,8 @@ impl Labels for Resident {
         Ok(())
     }
 
-    fn outgoing<'a>(&'a self, _: u32, own: &'a Own, ply: u16, side: Side) -> Option<&'a [u8]> {
-        own.log.held(own.entry(ply, side)?)
+    fn outgoing<'a>(&'a self, _: u32, own: &'a Own, step: u16, side: Side) -> Option<&'a [u8]> {
+        own.log.held(own.entry(step, side)?)
     }
 
     fn keeps_frontiers(&self) -> bool {
@@ -190,6 +192,10 @@ impl Labels for Resident {
 
     fn unwon(&self, slice: u32, side: Side) -> Result<Option<Cow<'_, [u128]>>, GameError> {
         Ok(self.unwon[side.index()][slice as usize].as_deref().map(Cow::Borrowed))
+    }
+
+    fn open(&self, at: usize, _: u32, side: Side) -> Result<Cow<'_, [u128]>, GameError> {
+        Ok(Cow::Borrowed(&self.open[side.index()][at]))
     }
 
     fn memory(&self) -> u64 {

@@ -1,17 +1,17 @@
 //! A part's log as a message: for a part that takes slices over.
 //!
 //! The mark, the plies (first, and one beyond the last), and how many slices follow in ascending order. Of each: its
-//! number, the length of the rest, and by ply and side what was labelled: ply, side, the frontier's bytes. Numbers are
-//! little-endian.
+//! number, the length of the rest, and by step and side what was labelled: step, side, code, the frontier's bytes. Numbers
+//! are little-endian.
 
 use std::ops::Range;
 
-use canju_retro::{Frontier, GameError, Side};
+use canju_retro::{Code, Frontier, GameError, Side};
 
-use crate::own::{Own, misfit, plies};
+use crate::own::{Own, misfit};
 
 /// The mark of such a message, and its version.
-const MARK: [u8; 4] = *b"CJL\x01";
+const MARK: [u8; 4] = *b"CJL\x02";
 
 pub(crate) struct Writer {
     bytes: Vec<u8>,
@@ -34,14 +34,15 @@ impl Writer {
         self.bytes.extend_from_slice(&[0; 8]);
         let start = self.bytes.len();
         let entries = own.log.entries();
-        let first = entries.partition_point(|e| plies(e.code) < self.plies.start);
+        let first = own.steps.partition_point(|&step| step < self.plies.start);
         for (number, entry) in entries.iter().enumerate().skip(first) {
-            let ply = plies(entry.code);
-            if ply >= self.plies.end {
+            let step = own.steps[number];
+            if step >= self.plies.end {
                 break;
             }
-            self.bytes.extend_from_slice(&ply.to_le_bytes());
+            self.bytes.extend_from_slice(&step.to_le_bytes());
             self.bytes.push(entry.side.index() as u8);
+            self.bytes.extend_from_slice(&entry.code.bits().to_le_bytes());
             self.bytes.extend_from_slice(&own.log.encoded(number)?);
         }
         let written = (self.bytes.len() - start) as u64;
@@ -99,7 +100,15 @@ pub(crate) fn read(mut bytes: &[u8], slices: usize) -> Result<Saved<'_>, GameErr
 
 impl Own {
     /// Takes the labels of some plies into the log, as far as they go on where it ends.
-    pub fn load(&mut self, range: &Range<u16>, mut labels: &[u8], words: usize) -> Result<(), GameError> {
+    ///
+    /// `planes` are the sets of a slice that a step of the rules of repetition may name, one behind the other.
+    pub fn load(
+        &mut self,
+        range: &Range<u16>,
+        mut labels: &[u8],
+        words: usize,
+        planes: [usize; 2],
+    ) -> Result<(), GameError> {
         let follows = range.start <= self.plies;
         let mut last = None;
         while !labels.is_empty() {
@@ -112,13 +121,16 @@ impl Own {
                 return Err(GameError::Frontier(format!("ply {ply} is out of order")));
             }
             last = Some((ply, side));
+            let code = Code::from_bits(u32::from_le_bytes(*take(&mut labels)?))
+                .ok_or_else(|| GameError::Frontier("there is no such label".into()))?;
+            let planes = if code == Code::DRAW { planes[0].max(planes[1]) } else { 1 };
             let before = labels;
-            let frontier = Frontier::decode(&mut labels, words as u32).map_err(misfit)?;
+            let frontier = Frontier::decode(&mut labels, (words * planes) as u32).map_err(misfit)?;
             if frontier.is_empty() {
                 return Err(GameError::Frontier(format!("it labels nothing at ply {ply}")));
             }
             if follows && ply >= self.plies {
-                self.record_encoded(ply, side, frontier.cells(), &before[..before.len() - labels.len()])?;
+                self.record_encoded(ply, code, side, frontier.cells(), &before[..before.len() - labels.len()])?;
             }
         }
         if follows {

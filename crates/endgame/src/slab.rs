@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use canju_retro::{Block, Code, GameError, Metric, Outcome, Side, TableName, Tables};
+use canju_retro::{Block, Code, Distance, GameError, Metric, Outcome, Rules, Side, TableName, Tables};
 use quick_cache::sync::Cache;
 use quick_cache::{OptionsBuilder, Weighter};
 
@@ -12,24 +12,26 @@ use crate::legality::legal_slice;
 /// What a capture into a cell does for the side that captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// It wins at this ply.
-    Wins(u16),
+    /// It wins at this distance.
+    Wins(Distance),
     /// It does not lose.
     Holds,
-    /// It loses, at this ply or later.
-    Loses(u16),
+    /// It loses, at this distance or later.
+    Loses(Distance),
 }
 
 impl Effect {
     /// The effect of a capture after which the other side, to move, has this value.
     fn of(code: Code, metric: Metric) -> Self {
+        let plies = |order, plies| Distance { order, plies };
         match (code.outcome(), metric) {
             (Outcome::Draw, _) => Self::Holds,
-            (Outcome::Loss(d), Metric::Dtm) => Self::Wins(d.plies + 1),
-            (Outcome::Win(d), Metric::Dtm) => Self::Loses(d.plies + 1),
-            // The first capture ends the count: the winner's is worth one ply, the loser's delays nothing.
-            (Outcome::Loss(_), _) => Self::Wins(1),
-            (Outcome::Win(_), _) => Self::Loses(0),
+            (Outcome::Loss(d), Metric::Dtm) => Self::Wins(plies(d.order, d.plies + 1)),
+            (Outcome::Win(d), Metric::Dtm) => Self::Loses(plies(d.order, d.plies + 1)),
+            // The first capture ends the count of plies: the winner's is worth one, the loser's delays nothing. The
+            // order goes on.
+            (Outcome::Loss(d), _) => Self::Wins(plies(d.order, 1)),
+            (Outcome::Win(d), _) => Self::Loses(plies(d.order, 0)),
         }
     }
 }
@@ -46,7 +48,8 @@ pub(crate) struct Slab {
 }
 
 impl Slab {
-    fn load(index: &Index, tables: &dyn Tables, metric: Metric, slice: usize, side: Side) -> Result<Self, GameError> {
+    fn load(cache: &SlabCache, index: &Index, slice: usize, side: Side) -> Result<Self, GameError> {
+        let metric = cache.metric;
         let (row, words) = (index.row(), index.words(slice));
         let mut slab = Self {
             row,
@@ -56,9 +59,9 @@ impl Slab {
             legal: Vec::new(),
         };
         let mut misfit = None;
-        let source = if metric == Metric::Dtm { Metric::Dtm } else { Metric::Wdl };
+        let source = source(metric, cache.rules);
         let mut sink = |block: Block<'_>| misfit = misfit.take().or(slab.take(block, metric).err());
-        tables.read(index.name(), source, side, slice as u32, &mut sink)?;
+        cache.tables.read(index.name(), source, side, slice as u32, &mut sink)?;
         if misfit.is_none() && slab.palette_of_row.contains(&u32::MAX) {
             misfit = Some("rows are missing");
         }
@@ -128,6 +131,11 @@ impl Slab {
     }
 }
 
+/// Which metric of the smaller tables a distance is counted on from: where nothing but their winner matters, that.
+fn source(metric: Metric, rules: Rules) -> Metric {
+    if metric == Metric::Dtm || rules != Rules::Plain { metric } else { Metric::Wdl }
+}
+
 /// Which of ninety bytes have this value.
 fn equal(row: &[u8], value: u8) -> u128 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
@@ -160,6 +168,7 @@ impl Weighter<Key, Arc<Slab>> for Bytes {
 pub(crate) struct SlabCache {
     tables: Arc<dyn Tables>,
     metric: Metric,
+    rules: Rules,
     cache: Cache<Key, Arc<Slab>, Bytes>,
     /// Bytes that one slice may hold.
     held: u64,
@@ -167,13 +176,13 @@ pub(crate) struct SlabCache {
 
 impl SlabCache {
     /// Keeps `bytes` of slabs for later slices. One slice holds no more than `held` bytes from one black placement to the next.
-    pub fn new(tables: Arc<dyn Tables>, metric: Metric, bytes: u64, held: u64) -> Self {
-        Self { tables, metric, cache: cache(bytes, Bytes), held }
+    pub fn new(tables: Arc<dyn Tables>, metric: Metric, rules: Rules, bytes: u64, held: u64) -> Self {
+        Self { tables, metric, rules, cache: cache(bytes, Bytes), held }
     }
 
     fn get(&self, index: &Index, slice: usize, side: Side) -> Result<Arc<Slab>, GameError> {
         let key = (index.name().clone(), self.metric, side, slice as u32);
-        self.cache.get_or_insert_with(&key, || Slab::load(index, &*self.tables, self.metric, slice, side).map(Arc::new))
+        self.cache.get_or_insert_with(&key, || Slab::load(self, index, slice, side).map(Arc::new))
     }
 }
 

@@ -97,6 +97,12 @@ impl Frontier {
         self.words.iter().copied().zip(self.bits.iter().copied())
     }
 
+    /// The cells of a word.
+    #[must_use]
+    pub fn get(&self, word: u32) -> u128 {
+        self.words.binary_search(&word).map_or(0, |at| self.bits[at])
+    }
+
     /// Bytes of memory held.
     #[must_use]
     pub fn memory(&self) -> usize {

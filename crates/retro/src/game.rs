@@ -192,8 +192,43 @@ pub enum GameError {
 pub struct StepCounts {
     /// Newly labelled cells of the part's own slices (not weighted by symmetry), by side to move.
     pub labels: [u64; 2],
-    /// True while captures into smaller tables are still to take effect at a later ply.
+    /// True while captures into smaller tables are still to take effect at a later ply, or the step did something that
+    /// is no label.
     pub pending: bool,
+    /// What follows when two steps running are idle.
+    pub after: After,
+}
+
+/// What follows when two steps running have labelled nothing in any part and none is pending: the greatest of
+/// what the parts say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum After {
+    /// Nothing: the table is solved.
+    #[default]
+    End,
+    /// The next phase.
+    Next,
+    /// The phase before once more.
+    Again,
+}
+
+impl After {
+    /// The value of a number, as messages hold it.
+    #[must_use]
+    pub const fn from_number(number: u32) -> Option<Self> {
+        match number {
+            0 => Some(Self::End),
+            1 => Some(Self::Next),
+            2 => Some(Self::Again),
+            _ => None,
+        }
+    }
+
+    /// The number in messages.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self as u32
+    }
 }
 
 impl StepCounts {
@@ -201,6 +236,12 @@ impl StepCounts {
     #[must_use]
     pub fn total(&self) -> u64 {
         self.labels[0] + self.labels[1]
+    }
+
+    /// True where nothing was labelled and nothing is pending.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.total() == 0 && !self.pending
     }
 }
 
@@ -242,7 +283,8 @@ pub trait Game: Send + Sync {
 /// The order of calls: [`prepare`](Part::prepare) once; then for ply 0, 1, 2, ... first
 /// [`step`](Part::step), then [`export`](Part::export) for every other part and
 /// [`import`](Part::import) of what they exported in the same ply; when all parts together have labelled nothing
-/// for two plies running and none is [`pending`](StepCounts::pending), the table is solved and
+/// for two plies running and none is [`pending`](StepCounts::pending), either more is to come
+/// ([`after`](StepCounts::after)), and all parts [`turn`](Part::turn) before the next ply, or the table is solved and
 /// [`codes`](Part::codes) and [`statistics`](Part::statistics) yield it. All methods work on the calling
 /// thread's rayon pool and block; never call them on an async thread.
 ///
@@ -262,6 +304,14 @@ pub trait Part: Send + Sync {
     /// # Errors
     /// [`GameError::OutOfTurn`] when `ply` is not the next one; [`GameError::Frontier`] when the log is damaged.
     fn step(&mut self, ply: u16) -> Result<StepCounts, GameError>;
+
+    /// Begins the next phase, before its first step: `after` is the greatest that any part said at the last one.
+    ///
+    /// # Errors
+    /// [`GameError::OutOfTurn`] where nothing follows.
+    fn turn(&mut self, after: After) -> Result<(), GameError> {
+        Err(GameError::OutOfTurn(format!("{after:?}, though nothing follows")))
+    }
 
     /// What the last step labelled in own slices that are neighbours of any of `readers` (ascending),
     /// as one message; empty when there is nothing.

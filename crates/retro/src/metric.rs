@@ -82,14 +82,24 @@ pub enum Rules {
     /// Every infinite play is a draw.
     #[default]
     Plain,
+    /// The side that checks for ever loses, unless both do.
+    Check,
+    /// As [`Rules::Check`], and the side that chases one piece for ever loses, unless the other is not free either: the
+    /// rules of the Asian Xiangqi Federation.
+    Axf,
 }
 
 impl Rules {
+    /// All rules, in the order in which they are listed.
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Check, Self::Axf];
+
     /// The name in paths and on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
+            Self::Check => "check",
+            Self::Axf => "axf",
         }
     }
 }
@@ -104,10 +114,10 @@ impl FromStr for Rules {
     type Err = UnknownName;
 
     fn from_str(s: &str) -> Result<Self, UnknownName> {
-        if s.eq_ignore_ascii_case(Self::Plain.name()) {
-            Ok(Self::Plain)
-        } else {
-            Err(UnknownName { what: "rules", given: s.to_owned(), known: "plain" })
-        }
+        Self::ALL.into_iter().find(|r| r.name().eq_ignore_ascii_case(s)).ok_or_else(|| UnknownName {
+            what: "rules",
+            given: s.to_owned(),
+            known: "plain, check, axf",
+        })
     }
 }

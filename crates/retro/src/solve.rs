@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Game, GameError, Metric, Part, PartSpec, Rules, TableName, Tables};
+use crate::{After, Game, GameError, Metric, Part, PartSpec, Rules, TableName, Tables};
 
 /// A table that was solved in one piece.
 pub struct Solved {
@@ -35,7 +35,11 @@ pub fn solve(
     while idle < 2 {
         let counts = part.step(ply)?;
         labels += counts.total();
-        idle = if counts.total() == 0 && !counts.pending { idle + 1 } else { 0 };
+        idle = if counts.is_idle() { idle + 1 } else { 0 };
+        if idle == 2 && counts.after != After::End {
+            part.turn(counts.after)?;
+            idle = 0;
+        }
         ply = ply.checked_add(1).ok_or_else(|| GameError::OutOfTurn("more than 65535 plies".into()))?;
     }
     Ok(Solved { part, plies: ply, labels })

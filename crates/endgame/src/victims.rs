@@ -1,0 +1,180 @@
+//! The pieces that may be chased: each has a plane, a set of cells of its own, in what the rules of repetition work out.
+//!
+//! Plane 0 is the king's, the others are those of single pieces. A piece is named by its place among its like in a cell; a
+//! move, or the mirror, can change that place, and the plane that goes on is found by the square.
+
+use std::ops::Range;
+
+use canju_retro::Side;
+use canju_xiangqi::{Role, role_mask};
+
+use crate::attackers::Man;
+use crate::geometry::{Geometry, members};
+use crate::index::Index;
+use crate::legality::color;
+use crate::moves::End;
+use crate::word::{self, crossed};
+
+/// A piece by how the index places it.
+#[derive(Clone, Copy, Debug)]
+enum Slot {
+    Axis,
+    /// Where its square stands in a configuration.
+    Man(usize),
+    /// Which of them, by squares.
+    Advisor(usize),
+    Elephant(usize),
+}
+
+/// One side's pieces but the king, and what can attack them.
+pub(crate) struct Victims {
+    side: Side,
+    slots: Vec<(Slot, Role)>,
+    /// The slots of pieces that a move can put in each other's place, for each.
+    likes: Vec<Range<usize>>,
+    hunters: Vec<Man>,
+    axis_hunter: Option<Role>,
+    /// Where the enemy's advisors and elephants may capture.
+    home: u128,
+}
+
+/// The squares of a word's fixed pieces.
+struct Fixed {
+    occupied: u128,
+    advisors: u128,
+    elephants: u128,
+    config: usize,
+}
+
+impl Victims {
+    /// The pieces of a side; none where the enemy has nothing that attacks by the rules.
+    pub fn new(index: &Index, side: Side) -> Self {
+        let (own, enemy) = (color(side), color(side).opposite());
+        let material = index.material();
+        let attackers = &index.attackers;
+        let hunts = |role: Role| role != Role::Soldier;
+        let hunters: Vec<Man> = attackers.men.iter().copied().filter(|m| m.color == enemy && hunts(m.role)).collect();
+        let axis_hunter = attackers.axis.filter(|a| a.color == enemy && hunts(a.role)).map(|a| a.role);
+        let mut home = 0;
+        for role in [Role::Advisor, Role::Elephant] {
+            if material.count(enemy, role) > 0 {
+                home |= role_mask(enemy, role);
+            }
+        }
+        let mut victims = Self { side, slots: Vec::new(), likes: Vec::new(), hunters, axis_hunter, home };
+        if victims.hunters.is_empty() && axis_hunter.is_none() && home == 0 {
+            return victims;
+        }
+        if let Some(axis) = attackers.axis.filter(|a| a.color == own) {
+            victims.add([Slot::Axis].into_iter(), axis.role);
+        }
+        for group in attackers.groups.iter().filter(|g| g.color == own) {
+            victims.add((0..group.count).map(|i| Slot::Man(group.start + i)), group.role);
+        }
+        victims.add((0..material.count(own, Role::Advisor)).map(Slot::Advisor), Role::Advisor);
+        victims.add((0..material.count(own, Role::Elephant)).map(Slot::Elephant), Role::Elephant);
+        victims
+    }
+
+    fn add(&mut self, slots: impl Iterator<Item = Slot>, role: Role) {
+        let first = self.slots.len();
+        self.slots.extend(slots.map(|slot| (slot, role)));
+        let likes = first..self.slots.len();
+        self.likes.extend(likes.clone().map(|_| likes.clone()));
+    }
+
+    /// How many planes there are, with the king's.
+    pub fn planes(&self) -> usize {
+        1 + self.slots.len()
+    }
+
+    fn fixed(&self, index: &Index, slice: usize, word: usize) -> Fixed {
+        let place = index.place(slice);
+        let configs = index.attackers.len();
+        let (at, config) = (word / configs, word % configs);
+        let forts = [&index.forts[0].placements[place.first], &index.forts[1].placements[place.second.start + at]];
+        let own = forts[self.side.index()];
+        Fixed {
+            occupied: forts[0].occupied | forts[1].occupied | index.attackers.occupied[config],
+            advisors: own.advisors,
+            elephants: own.elephants,
+            config,
+        }
+    }
+
+    /// The square of a piece that is not on the bit axis.
+    fn square(&self, index: &Index, slot: usize, fixed: &Fixed) -> Option<u8> {
+        match self.slots[slot].0 {
+            Slot::Axis => None,
+            Slot::Man(at) => Some(index.attackers.squares[fixed.config][at]),
+            Slot::Advisor(n) => members(fixed.advisors).nth(n).map(|s| s as u8),
+            Slot::Elephant(n) => members(fixed.elephants).nth(n).map(|s| s as u8),
+        }
+    }
+
+    /// The square of a plane's piece in a cell whose bit-axis piece stands on `bit`.
+    pub fn square_at(&self, index: &Index, plane: usize, slice: usize, word: usize, bit: u8) -> u8 {
+        self.square(index, plane - 1, &self.fixed(index, slice, word)).unwrap_or(bit)
+    }
+
+    /// The plane of the piece on a square.
+    pub fn plane_at(&self, index: &Index, role: Role, square: u8, slice: usize, word: usize, bit: u8) -> Option<usize> {
+        let fixed = self.fixed(index, slice, word);
+        let stands = |slot: &usize| self.square(index, *slot, &fixed).unwrap_or(bit) == square;
+        (0..self.slots.len()).filter(|&slot| self.slots[slot].1 == role).find(stands).map(|slot| slot + 1)
+    }
+
+    /// What a plane's piece is.
+    pub fn role(&self, plane: usize) -> Role {
+        self.slots[plane - 1].1
+    }
+
+    /// The plane of the same piece at the other end of a move, whichever way it goes.
+    pub fn carry(&self, index: &Index, plane: usize, here: (usize, usize), end: End) -> usize {
+        if plane == 0 || self.likes[plane - 1].len() == 1 {
+            return plane;
+        }
+        let likes = self.likes[plane - 1].clone();
+        let there = self.fixed(index, end.slice, end.word);
+        let here = self.fixed(index, here.0, here.1);
+        let turned = |square: u8| if end.mirrored { word::mirror_square(square) } else { square };
+        let before = |slot| self.square(index, slot, &here).map(turned);
+        let after = |slot| self.square(index, slot, &there);
+        let square = before(plane - 1);
+        let same = likes.clone().find(|&slot| after(slot) == square);
+        // The piece itself has moved: it stands where none of them stood.
+        let moved = || likes.clone().find(|&slot| likes.clone().all(|other| before(other) != after(slot)));
+        same.or_else(moved).map_or(plane, |slot| slot + 1)
+    }
+
+    /// The cells of a word in which something may attack the piece of a plane; some of these attacks may not count.
+    pub fn attacked(&self, index: &Index, plane: usize, slice: usize, word: usize) -> u128 {
+        let geometry = Geometry::get();
+        let (own, enemy) = (color(self.side), color(self.side).opposite());
+        let fixed = self.fixed(index, slice, word);
+        let squares = &index.attackers.squares[fixed.config];
+        let role = self.role(plane);
+        let Some(victim) = self.square(index, plane - 1, &fixed) else {
+            let mut set = self.home;
+            for man in &self.hunters {
+                set |= geometry.targets(enemy, man.role, usize::from(squares[man.at]), fixed.occupied);
+            }
+            return if role == Role::Soldier { set & crossed(own) } else { set };
+        };
+        if role == Role::Soldier && crossed(own) >> victim & 1 == 0 {
+            return 0;
+        }
+        if self.home >> victim & 1 == 1 {
+            return u128::MAX;
+        }
+        let victim = usize::from(victim);
+        let mut set = 0;
+        for man in &self.hunters {
+            set |= geometry.attack(enemy, man.role, usize::from(squares[man.at]), victim, fixed.occupied);
+        }
+        if let Some(role) = self.axis_hunter {
+            set |= geometry.attackers(enemy, role, victim, fixed.occupied);
+        }
+        set
+    }
+}
