@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use canju_retro::After;
 use tokio::time::Instant;
 
 use crate::assignment::Assignment;
@@ -92,7 +93,11 @@ impl Bench {
                 let counts = part.step(ply)?;
                 labels += counts.total();
                 peak = peak.max(part.memory());
-                idle = if counts.total() == 0 && !counts.pending { idle + 1 } else { 0 };
+                idle = if counts.is_idle() { idle + 1 } else { 0 };
+                if idle == 2 && counts.after != After::End {
+                    part.turn(counts.after)?;
+                    idle = 0;
+                }
                 ply = ply.checked_add(1).ok_or_else(|| ClusterError::Refused("more than 65535 plies".into()))?;
                 if told.elapsed() >= PROGRESS {
                     told = Instant::now();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use canju_retro::StepCounts;
+use canju_retro::{After, StepCounts};
 
 use crate::sabotage::{Safeguard, is_gone};
 
@@ -24,6 +24,8 @@ pub enum Verdict {
     Wait,
     /// All are done: on with this ply.
     Next(u16),
+    /// All are done with a phase: on with this ply, which begins another one.
+    Turn(u16, After),
     /// Nothing more can be labelled.
     Solved,
 }
@@ -135,14 +137,20 @@ impl Barrier {
         }
         let labels: u64 = self.reports.values().map(|r| r.counts.total()).sum();
         let pending = self.reports.values().any(|r| r.counts.pending);
+        let after = self.reports.values().map(|r| r.counts.after).max().unwrap_or_default();
         self.labels += labels;
         // Wins stand at odd plies and losses at even ones: two idle plies running are needed to know the end.
         self.idle = if labels == 0 && !pending { self.idle + 1 } else { 0 };
-        if self.idle == 2 {
+        let turns = self.idle == 2;
+        if turns && after == After::End {
             return Ok(Verdict::Solved);
         }
         self.ply = self.ply.checked_add(1).ok_or(BarrierError::Endless)?;
         self.closed = std::mem::take(&mut self.reports);
+        if turns {
+            self.idle = 0;
+            return Ok(Verdict::Turn(self.ply, after));
+        }
         Ok(Verdict::Next(self.ply))
     }
 
@@ -172,7 +180,7 @@ mod tests {
     }
 
     fn labels(n: u64) -> PlyReport {
-        PlyReport { counts: StepCounts { labels: [n, 0], pending: false }, ..PlyReport::default() }
+        PlyReport { counts: StepCounts { labels: [n, 0], ..StepCounts::default() }, ..PlyReport::default() }
     }
 
     fn traffic(sent: &[(u32, u32)], received: &[(u32, u32)]) -> PlyReport {
@@ -210,6 +218,22 @@ mod tests {
             let verdict = barrier.report(B, ply, labels(0)).unwrap();
             assert_eq!(verdict == Verdict::Solved, ply == 9);
         }
+    }
+
+    #[test]
+    fn a_phase_ends_with_two_idle_plies_and_another_begins() {
+        let mut barrier = barrier();
+        let mut verdicts = Vec::new();
+        let afters = [After::Next, After::Next, After::Again, After::Next, After::End, After::End];
+        for (ply, after) in afters.into_iter().enumerate() {
+            let mut report = labels(0);
+            report.counts.after = after;
+            barrier.report(A, ply as u16, report).unwrap();
+            verdicts.push(barrier.report(B, ply as u16, labels(0)).unwrap());
+        }
+        let (next, turn) = (Verdict::Next, Verdict::Turn);
+        let all = [next(1), turn(2, After::Next), next(3), turn(4, After::Next), next(5), Verdict::Solved];
+        assert_eq!(verdicts, all);
     }
 
     #[test]

@@ -153,7 +153,7 @@ fn draw_up(
     let solved = &commit.solved;
     let mut manifest = Manifest::new(&commit.table, commit.rules, index, shape, &solved.statistics);
     for (metric, shards) in shards_by_metric(solved, shape)? {
-        let read = metric.of_smaller();
+        let read = metric.of_smaller(commit.rules);
         let hashes = smaller.iter().map(|manifest| {
             let endgame = manifest.endgame.clone();
             let content = manifest.metric_hash(read).ok_or_else(|| {

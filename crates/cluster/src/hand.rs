@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use canju_retro::{Part, StepCounts};
+use canju_retro::{After, Part, StepCounts};
 use rayon::prelude::*;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
@@ -22,7 +22,8 @@ use crate::{ClusterError, wire};
 /// What the coordinator says to one part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Order {
-    Step(u16),
+    /// Do a ply, and begin another phase before it unless that is the end.
+    Step(u16, After),
     Encode,
 }
 
@@ -113,8 +114,8 @@ impl Hand {
         let mut account = Some(account);
         while let Some(order) = self.orders.recv().await {
             match order {
-                Order::Step(ply) => {
-                    let done = self.ply(ply, layout, inbox, complete).await?;
+                Order::Step(ply, turn) => {
+                    let done = self.ply(ply, turn, layout, inbox, complete).await?;
                     let memory = self.held.facts().memory;
                     plies = u32::from(ply) + 1;
                     labels += done.counts.total();
@@ -132,6 +133,7 @@ impl Hand {
                         received: done.received,
                         memory,
                         share: self.number,
+                        after: done.counts.after.number(),
                     };
                     self.bench.reports.say(Say::Plied(plied)).await;
                 }
@@ -148,9 +150,16 @@ impl Hand {
     }
 
     #[tracing::instrument(level = "debug", skip(self, layout, inbox, complete))]
-    async fn ply(&self, ply: u16, layout: &Arc<Layout>, inbox: &Inbox, complete: u16) -> Result<Ply, ClusterError> {
+    async fn ply(
+        &self,
+        ply: u16,
+        turn: After,
+        layout: &Arc<Layout>,
+        inbox: &Inbox,
+        complete: u16,
+    ) -> Result<Ply, ClusterError> {
         let began = Instant::now();
-        let (counts, exports) = self.step(ply, layout).await?;
+        let (counts, exports) = self.step(ply, turn, layout).await?;
         let importing =
             async { if ply >= complete { self.import(&layout.peers, inbox).await } else { Ok(Vec::new()) } };
         let (sent, received) = tokio::try_join!(biased; self.send(ply, &layout.peers, exports), importing)?;
@@ -162,9 +171,17 @@ impl Hand {
         Ok(Ply { counts, sent, received })
     }
 
-    async fn step(&self, ply: u16, layout: &Arc<Layout>) -> Result<(StepCounts, Exports), ClusterError> {
+    async fn step(
+        &self,
+        ply: u16,
+        turn: After,
+        layout: &Arc<Layout>,
+    ) -> Result<(StepCounts, Exports), ClusterError> {
         let layout = Arc::clone(layout);
         let step = self.held.change(&self.bench.pool, self.assignment.task.epoch, move |desk| {
+            if turn != After::End {
+                desk.part_mut()?.turn(turn)?;
+            }
             let counts = desk.part_mut()?.step(ply)?;
             let part: &dyn Part = desk.part()?;
             let wanted: Vec<_> = layout.peers.iter().enumerate().filter(|(_, peer)| ply >= peer.complete).collect();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::time::Duration;
 
-use canju_retro::{Statistics, StepCounts};
+use canju_retro::{After, Statistics, StepCounts};
 
 use crate::history::History;
 use crate::trace::Trace;
@@ -228,11 +228,12 @@ impl Run {
             return Ok(Progress::Wait);
         }
         self.phase = Phase::Plies(Barrier::new(self.numbers().collect()));
-        Ok(Progress::Tell(self.step(0)))
+        Ok(Progress::Tell(self.step(0, After::End)))
     }
 
-    fn step(&self, ply: u16) -> wire::command::Kind {
-        wire::command::Kind::Step(wire::Step { task: Some((&self.task).into()), ply: u32::from(ply) })
+    fn step(&self, ply: u16, turn: After) -> wire::command::Kind {
+        let (task, turn) = (Some((&self.task).into()), turn.number());
+        wire::command::Kind::Step(wire::Step { task, ply: u32::from(ply), turn })
     }
 
     /// How far a worker is that has it all.
@@ -249,7 +250,7 @@ impl Run {
         let Phase::Plies(barrier) = &mut self.phase else { return Ok(Progress::Wait) };
         let ply = u16::try_from(report.ply).map_err(|_| ClusterError::Protocol("a ply beyond 65535".into()))?;
         let first = ply == barrier.ply() && barrier.late().any(|late| late == number);
-        let verdict = barrier.report(number, ply, ply_report(report)).map_err(broken)?;
+        let verdict = barrier.report(number, ply, ply_report(report)?).map_err(broken)?;
         if first {
             self.bytes_sent += report.sent.iter().map(|t| t.bytes).sum::<u64>();
         }
@@ -258,7 +259,8 @@ impl Run {
         }
         match verdict {
             Verdict::Wait => Ok(Progress::Wait),
-            Verdict::Next(ply) => Ok(Progress::Tell(self.step(ply))),
+            Verdict::Next(ply) => Ok(Progress::Tell(self.step(ply, After::End))),
+            Verdict::Turn(ply, after) => Ok(Progress::Tell(self.step(ply, after))),
             Verdict::Solved => {
                 let missing = self.numbers().filter(|&s| self.shares[s as usize].made.is_none()).collect();
                 if let Phase::Plies(barrier) = std::mem::replace(&mut self.phase, Phase::Stopped) {
@@ -372,14 +374,17 @@ impl Run {
     }
 }
 
-fn ply_report(report: &wire::Plied) -> PlyReport {
+fn ply_report(report: &wire::Plied) -> Result<PlyReport, ClusterError> {
+    let after = After::from_number(report.after)
+        .ok_or_else(|| ClusterError::Protocol(format!("nothing follows by the number {}", report.after)))?;
+    let labels = [report.first_labels, report.second_labels];
     let chunks =
         |traffic: &[wire::Traffic]| -> BTreeMap<u32, u32> { traffic.iter().map(|t| (t.share, t.chunks)).collect() };
-    PlyReport {
-        counts: StepCounts { labels: [report.first_labels, report.second_labels], pending: report.pending },
+    Ok(PlyReport {
+        counts: StepCounts { labels, pending: report.pending, after },
         sent: chunks(&report.sent),
         received: chunks(&report.received),
-    }
+    })
 }
 
 fn broken(error: BarrierError) -> ClusterError {

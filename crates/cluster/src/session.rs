@@ -13,6 +13,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 use tracing::{Instrument, info_span};
 
+use canju_retro::After;
 use crate::assignment::Assignment;
 use crate::bench::{Bench, Reports, failure};
 use crate::hand::{Hand, Order};
@@ -279,7 +280,9 @@ impl Session {
             Some(Told::Assign(assign)) => self.begin(assign.try_into()?),
             Some(Told::Step(step)) => {
                 let ply = u16::try_from(step.ply).map_err(|_| ClusterError::Protocol("a ply beyond 65535".into()))?;
-                self.order(&step.task.try_into()?, Order::Step(ply)).await;
+                let turn = After::from_number(step.turn)
+                    .ok_or_else(|| ClusterError::Protocol(format!("a turn by the number {}", step.turn)))?;
+                self.order(&step.task.try_into()?, Order::Step(ply, turn)).await;
             }
             Some(Told::Encode(encode)) => self.order(&encode.task.try_into()?, Order::Encode).await,
             Some(Told::Checkpoint(checkpoint)) => {

@@ -59,7 +59,7 @@ impl Slab {
             legal: Vec::new(),
         };
         let mut misfit = None;
-        let source = source(metric, cache.rules);
+        let source = metric.of_smaller(cache.rules);
         let mut sink = |block: Block<'_>| misfit = misfit.take().or(slab.take(block, metric).err());
         cache.tables.read(index.name(), source, side, slice as u32, &mut sink)?;
         if misfit.is_none() && slab.palette_of_row.contains(&u32::MAX) {
@@ -129,11 +129,6 @@ impl Slab {
     fn bytes(&self) -> u64 {
         (self.cells.len() + self.legal.len() * 20) as u64
     }
-}
-
-/// Which metric of the smaller tables a distance is counted on from: where nothing but their winner matters, that.
-fn source(metric: Metric, rules: Rules) -> Metric {
-    if metric == Metric::Dtm || rules != Rules::Plain { metric } else { Metric::Wdl }
 }
 
 /// Which of ninety bytes have this value.

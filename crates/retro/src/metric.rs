@@ -26,13 +26,15 @@ impl Metric {
         matches!(self, Self::Dtm | Self::Dtc)
     }
 
-    /// What is read of smaller tables when this is solved.
+    /// What is read of smaller tables when this is solved under some rules.
     #[must_use]
-    pub const fn of_smaller(self) -> Self {
-        match self {
-            Self::Dtm | Self::Odds => self,
-            // These ask only who wins there.
-            Self::Wdl | Self::Dtc => Self::Wdl,
+    pub const fn of_smaller(self, rules: Rules) -> Self {
+        match (self, rules) {
+            (Self::Dtm | Self::Odds, _) => self,
+            // A conversion ends the count of plies, so that these ask only who wins there.
+            (Self::Wdl, _) | (Self::Dtc, Rules::Plain) => Self::Wdl,
+            // Orders go on.
+            (Self::Dtc, _) => Self::Dtc,
         }
     }
 

@@ -216,7 +216,7 @@ impl Attempt {
     }
 
     pub fn step(&self, ply: u32) -> Tell {
-        Tell::Step(wire::Step { task: Some(self.task.clone()), ply })
+        Tell::Step(wire::Step { task: Some(self.task.clone()), ply, turn: 0 })
     }
 
     /// One ply of all. Returns what was reported, by share, after a look at the books.
