@@ -149,7 +149,7 @@ impl Endless {
         if self.rules != Rules::Plain {
             for red in [true, false] {
                 let won = graph.repeated(&settled, &fates, red, self.rules);
-                for (node, won) in won.into_iter().enumerate().filter(|(_, won)| *won) {
+                for node in (0..won.len()).filter(|&node| won[node]) {
                     fates[node] = if (node < settled.len()) == red { Fate::Win } else { Fate::Loss };
                 }
             }

@@ -13,6 +13,7 @@ use canju_table::{Manifest, MemorySource, MetricEntry, ShardSpec, SmallerTable, 
 #[derive(Default)]
 pub struct Workshop {
     game: Xiangqi,
+    rules: Rules,
     solved: BTreeMap<Metric, Arc<MemoryTables>>,
     statistics: HashMap<(TableName, Metric), Statistics>,
 }
@@ -22,6 +23,12 @@ impl Workshop {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// No tables yet; they will be solved under these rules of repetition.
+    #[must_use]
+    pub fn under(rules: Rules) -> Self {
+        Self { rules, ..Self::default() }
     }
 
     /// The game.
@@ -43,7 +50,7 @@ impl Workshop {
                 self.solve(&smaller, metric);
             }
             let tables = self.solved(metric);
-            let solved = solve(&self.game, table, metric, Rules::Plain, Arc::clone(&tables) as _).unwrap();
+            let solved = solve(&self.game, table, metric, self.rules, Arc::clone(&tables) as _).unwrap();
             tables.insert(&self.game, table, metric, &solved).unwrap();
             self.statistics.insert(key.clone(), solved.part.statistics().unwrap());
         }
@@ -80,7 +87,7 @@ impl Workshop {
                 let cells = self.solved(distance);
                 let mut infos = Vec::new();
                 for run in 0..shape.runs.len() as u32 {
-                    let spec = ShardSpec::of_run(&table, Rules::Plain, *metric, &shape, run).unwrap();
+                    let spec = ShardSpec::of_run(&table, self.rules, *metric, &shape, run).unwrap();
                     let spec = spec.with_row(self.game.index(&table).unwrap().row() as u32);
                     let slice = |side, slice| Ok(cells.slice(&table, *metric, side, slice).unwrap());
                     let (bytes, info) = write_shard(&spec, slice).unwrap();
@@ -88,14 +95,13 @@ impl Workshop {
                     infos.push(info);
                 }
                 let show = |cell| self.game.show(&table, cell);
-                // As a cluster has it: a distance to mate is counted on, the others ask only who wins.
-                let read = if *metric == Metric::Dtm { Metric::Dtm } else { Metric::Wdl };
+                let read = metric.of_smaller(self.rules);
                 let smaller = self.game.smaller(&table).unwrap().into_iter().map(|endgame| {
                     let content = written[&endgame].metric_hash(read).unwrap();
                     SmallerTable { endgame, metric: read, content }
                 });
                 let entry = MetricEntry::new(*metric, &counts, infos, smaller.collect(), show).unwrap();
-                let new = || Manifest::new(&table, Rules::Plain, INDEX_VERSION, &shape, &counts);
+                let new = || Manifest::new(&table, self.rules, INDEX_VERSION, &shape, &counts);
                 manifest = Some(manifest.take().unwrap_or_else(new).with_metric(*metric, entry));
             }
             let manifest = manifest.unwrap();
@@ -111,7 +117,7 @@ impl Workshop {
         for name in names {
             self.write(name, distances, &mut |key, bytes| source.insert(key, bytes));
         }
-        TableSet::open(Arc::new(source), Rules::Plain)
+        TableSet::open(Arc::new(source), self.rules)
     }
 
     /// Writes a table and all smaller ones to a folder.

@@ -5,7 +5,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use canju_endgame::Xiangqi;
-use canju_retro::{Game, MemoryTables, Metric, Part, PartSpec, Rules, Side, Statistics, TableName, solve};
+use canju_retro::{
+    After, Game, MemoryTables, Metric, Part, PartSpec, Rules, Side, Statistics, StepCounts, TableName, solve,
+};
 use canju_tests::Workshop;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -15,6 +17,7 @@ struct Whole {
     game: Xiangqi,
     table: TableName,
     metric: Metric,
+    rules: Rules,
     smaller: Arc<MemoryTables>,
     hashes: Vec<u64>,
     statistics: Statistics,
@@ -36,22 +39,26 @@ fn hash(part: &dyn Part, metric: Metric, slice: u32) -> u64 {
 
 impl Whole {
     fn new(name: &str, metric: Metric) -> Self {
-        let mut workshop = Workshop::new();
+        Self::under(Rules::Plain, name, metric)
+    }
+
+    fn under(rules: Rules, name: &str, metric: Metric) -> Self {
+        let mut workshop = Workshop::under(rules);
         let game = Xiangqi::new();
         let table = game.table(name).unwrap();
         for smaller in game.smaller(&table).unwrap() {
             workshop.solve(&smaller, metric);
         }
         let smaller = workshop.solved(metric);
-        let solved = solve(&game, &table, metric, Rules::Plain, Arc::clone(&smaller) as _).unwrap();
+        let solved = solve(&game, &table, metric, rules, Arc::clone(&smaller) as _).unwrap();
         let slices = game.shape(&table).unwrap().slices.len() as u32;
         let hashes = (0..slices).map(|s| hash(&*solved.part, metric, s)).collect();
         let statistics = solved.part.statistics().unwrap();
-        Self { game, table, metric, smaller, hashes, statistics, slices }
+        Self { game, table, metric, rules, smaller, hashes, statistics, slices }
     }
 
     fn part(&self, slices: Vec<u32>) -> Box<dyn Part> {
-        let spec = PartSpec { table: self.table.clone(), metric: self.metric, rules: Rules::Plain, slices, room: None };
+        let spec = PartSpec { table: self.table.clone(), metric: self.metric, rules: self.rules, slices, room: None };
         let mut part = self.game.part(&spec, Arc::clone(&self.smaller) as _).unwrap();
         part.prepare().unwrap();
         part
@@ -77,8 +84,12 @@ impl Whole {
                     }
                 }
             }
-            let busy = counts.iter().any(|c| c.total() > 0 || c.pending);
-            idle = if busy { 0 } else { idle + 1 };
+            idle = if counts.iter().all(StepCounts::is_idle) { idle + 1 } else { 0 };
+            let after = counts.iter().map(|c| c.after).max().unwrap();
+            if idle == 2 && after != After::End {
+                all.iter_mut().for_each(|part| part.turn(after).unwrap());
+                idle = 0;
+            }
             ply += 1;
         }
         let mut statistics = Statistics::default();
@@ -116,6 +127,27 @@ fn parts_make_the_whole() {
     for (name, cases) in [("KRKN", 4), ("KPKAB", 3), ("KPKP", 4), ("KABPK", 2), ("KNKAB", 3)] {
         for metric in [Metric::Dtm, Metric::Dtc] {
             Whole::new(name, metric).compare_deals(cases);
+        }
+    }
+}
+
+#[test]
+fn parts_make_the_whole_under_the_rules_of_repetition() {
+    for (rules, name, cases) in
+        [(Rules::Axf, "KRKN", 2), (Rules::Check, "KRKN", 1), (Rules::Axf, "KRKR", 2), (Rules::Axf, "KPKAC", 2)]
+    {
+        for metric in [Metric::Dtm, Metric::Dtc] {
+            Whole::under(rules, name, metric).compare_deals(cases);
+        }
+    }
+}
+
+#[test]
+#[ignore = "slow: run by .ci/run"]
+fn parts_make_the_whole_of_larger_endgames_under_the_rules_of_repetition() {
+    for (name, cases) in [("KNKPP", 2), ("KARKN", 2), ("KRKPP", 1), ("KCCKP", 1)] {
+        for metric in [Metric::Dtm, Metric::Dtc] {
+            Whole::under(Rules::Axf, name, metric).compare_deals(cases);
         }
     }
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use canju_endgame::Xiangqi;
 use canju_retro::{
-    Game, GameError, MemoryTables, Metric, Part, PartSpec, Room, Rules, Side, SliceCodes, Statistics, StepCounts,
-    TableName, solve,
+    After, Game, GameError, MemoryTables, Metric, Part, PartSpec, Room, Rules, Side, SliceCodes, Statistics,
+    StepCounts, TableName, solve,
 };
 use canju_tests::Workshop;
 use toy::Toy;
@@ -26,6 +26,8 @@ impl Draw {
 
 /// One ply of an undisturbed run: the counts of each part, and what each sends to each.
 struct Ply {
+    /// What all turn to before.
+    turn: After,
     counts: Vec<StepCounts>,
     messages: Vec<Vec<Vec<u8>>>,
 }
@@ -40,6 +42,7 @@ struct Case<'a> {
     game: &'a dyn Game,
     table: TableName,
     metric: Metric,
+    rules: Rules,
     smaller: Arc<MemoryTables>,
     slices: u32,
     room: Option<Room>,
@@ -66,7 +69,7 @@ impl Case<'_> {
 
     fn part(&self, slices: &[u32]) -> Box<dyn Part> {
         let (table, room) = (self.table.clone(), self.room.clone());
-        let spec = PartSpec { table, metric: self.metric, rules: Rules::Plain, slices: slices.to_vec(), room };
+        let spec = PartSpec { table, metric: self.metric, rules: self.rules, slices: slices.to_vec(), room };
         let mut part = self.game.part(&spec, Arc::clone(&self.smaller) as _).unwrap();
         part.prepare().unwrap();
         part
@@ -75,10 +78,13 @@ impl Case<'_> {
     /// Runs without a loss.
     fn run(&self, deal: &[Vec<u32>]) -> Run {
         let mut parts: Vec<_> = deal.iter().map(|slices| self.part(slices)).collect();
-        let (mut plies, mut idle) = (Vec::new(), 0);
+        let (mut plies, mut idle, mut turn) = (Vec::new(), 0, After::End);
         while idle < 2 {
+            if turn != After::End {
+                parts.iter_mut().for_each(|part| part.turn(turn).unwrap());
+            }
             let counts: Vec<_> = parts.iter_mut().map(|part| part.step(plies.len() as u16).unwrap()).collect();
-            idle = if counts.iter().any(|c| c.total() > 0 || c.pending) { 0 } else { idle + 1 };
+            idle = if counts.iter().all(StepCounts::is_idle) { idle + 1 } else { 0 };
             let messages: Vec<Vec<_>> =
                 parts.iter().map(|from| deal.iter().map(|to| from.export(to)).collect()).collect();
             for (from, row) in messages.iter().enumerate() {
@@ -86,7 +92,12 @@ impl Case<'_> {
                     parts[to].import(message).unwrap();
                 }
             }
-            plies.push(Ply { counts, messages });
+            let after = counts.iter().map(|c| c.after).max().unwrap();
+            plies.push(Ply { turn, counts, messages });
+            turn = After::End;
+            if idle == 2 && after != After::End {
+                (idle, turn) = (0, after);
+            }
         }
         Run { parts, plies }
     }
@@ -196,6 +207,9 @@ struct Troubled<'a> {
 impl Troubled<'_> {
     fn step(&mut self, ply: usize, part: usize) {
         if self.next[part] == ply {
+            if self.calm.plies[ply].turn != After::End {
+                self.all[part].turn(self.calm.plies[ply].turn).unwrap();
+            }
             let counts = self.all[part].step(ply as u16).unwrap();
             assert_eq!(counts, self.calm.plies[ply].counts[part], "{}: part {part} at ply {ply}", self.name);
             self.next[part] = ply + 1;
@@ -241,13 +255,18 @@ impl Troubled<'_> {
 
 /// Cases of an endgame with its smaller ones solved.
 fn xiangqi(name: &str, metric: Metric, parts: &[usize], room: Option<Room>) {
-    let (mut workshop, game) = (Workshop::new(), Xiangqi::new());
+    under(Rules::Plain, name, metric, parts, room);
+}
+
+/// The same under some rules of repetition.
+fn under(rules: Rules, name: &str, metric: Metric, parts: &[usize], room: Option<Room>) {
+    let (mut workshop, game) = (Workshop::under(rules), Xiangqi::new());
     let table = game.table(name).unwrap();
     for smaller in game.smaller(&table).unwrap() {
         workshop.solve(&smaller, metric);
     }
     let slices = game.shape(&table).unwrap().slices.len() as u32;
-    let case = Case { game: &game, table, metric, smaller: workshop.solved(metric), slices, room };
+    let case = Case { game: &game, table, metric, rules, smaller: workshop.solved(metric), slices, room };
     parts.iter().for_each(|&parts| case.lose_at_every_ply(parts, 7 * parts as u64));
 }
 
@@ -266,11 +285,18 @@ fn both_sides_armed() {
 }
 
 #[test]
+fn under_the_rules_of_repetition() {
+    under(Rules::Axf, "KRKN", Metric::Dtm, &[3], None);
+    under(Rules::Check, "KRKR", Metric::Dtc, &[2], None);
+}
+
+#[test]
 fn with_little_room() {
     let folder = tempfile::tempdir().unwrap();
     let room = |bytes| Some(Room { bytes, scratch: Some(folder.path().to_owned()) });
     xiangqi("KRKA", Metric::Dtm, &[3], room(0));
     xiangqi("KCKN", Metric::Dtc, &[2], room(100 << 10));
+    under(Rules::Axf, "KRKN", Metric::Dtc, &[2], room(0));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
@@ -304,7 +330,7 @@ fn the_toy_keeps_the_contract_too() {
     for (name, metric, parts) in [("T3", Metric::Dtm, 2), ("T4", Metric::Dtc, 3), ("T5", Metric::Dtm, 4)] {
         let (game, table, smaller) = toy(name, metric);
         let slices = game.shape(&table).unwrap().slices.len() as u32;
-        let case = Case { game: &game, table, metric, smaller, slices, room: None };
+        let case = Case { game: &game, table, metric, rules: Rules::Plain, smaller, slices, room: None };
         (0..4).for_each(|seed| case.lose_at_every_ply(parts, seed));
     }
 }
@@ -313,7 +339,7 @@ fn the_toy_keeps_the_contract_too() {
 fn a_ply_of_the_log_is_not_computed_again() {
     let (game, table, smaller) = toy("T4", Metric::Dtm);
     let slices = game.shape(&table).unwrap().slices.len() as u32;
-    let case = Case { game: &game, table, metric: Metric::Dtm, smaller, slices, room: None };
+    let case = Case { game: &game, table, metric: Metric::Dtm, rules: Rules::Plain, smaller, slices, room: None };
     let run = case.run(&[(0..slices).collect()]);
     let saved = run.parts[0].save(0..4).unwrap();
     game.computed.lock().unwrap().clear();
@@ -353,7 +379,8 @@ fn damaged_logs_never_panic() {
     let (table, metric) = (game.table("KPK").unwrap(), Metric::Dtm);
     workshop.solve(&game.table("KK").unwrap(), metric);
     let slices = game.shape(&table).unwrap().slices.len() as u32;
-    let case = Case { game: &game, table, metric, smaller: workshop.solved(metric), slices, room: None };
+    let case =
+        Case { game: &game, table, metric, rules: Rules::Plain, smaller: workshop.solved(metric), slices, room: None };
     let run = case.run(&[vec![0], (1..slices).collect()]);
     let saved = run.parts[0].save(0..5).unwrap();
     assert!((100..4000).contains(&saved.len()), "{} bytes", saved.len());

@@ -1,8 +1,9 @@
-//! The rules of repetition against known counts and against a second opinion.
+//! The rules of repetition against known counts, and cell by cell against a second opinion.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-use canju_retro::Rules;
-use canju_tests::Endless;
+use canju_retro::{Cell, Game, Metric, Outcome, Rules, Side};
+use canju_tests::{Board, Endless, Fate, Workshop};
+use canju_xiangqi::{Color, Material, Position};
 
 const FULL: &str = include_str!("../../crates/endgame/tests/data/axf-full-board.tsv");
 
@@ -11,23 +12,114 @@ fn letters(name: &str) -> String {
     name[..second].to_owned() + &name[second..].to_lowercase()
 }
 
-#[test]
-#[ignore = "slow"]
-fn second_opinion_against_known_counts() {
-    let names = std::env::var("NAMES").unwrap_or("KPKP KNKP KCKP KRKP".into());
-    for name in names.split_whitespace() {
-        let start = std::time::Instant::now();
-        for rules in [Rules::Check, Rules::Axf] {
-            let settled = Endless::new(rules).solve(&letters(name));
-            println!(
-                "{name} {rules}: {:?} {:?} {:.1} s",
-                settled.counts(true),
-                settled.counts(false),
-                start.elapsed().as_secs_f64()
-            );
+fn is_armed(name: &str, color: Color) -> bool {
+    name.parse::<Material>().unwrap().army(color).attack_weight() > 0
+}
+
+/// Compares all cells of an endgame.
+fn compare(name: &str, rules: Rules, workshop: &mut Workshop, endless: &mut Endless) {
+    let table = workshop.game().table(name).unwrap();
+    let settled = endless.solve(&letters(table.as_str()));
+    let counts = workshop.solve(&table, Metric::Dtm).clone();
+    let cells = workshop.solved(Metric::Dtm);
+    let index = workshop.game().index(&table).unwrap();
+    let mut board = Position::empty(Color::Red);
+    for side in Side::BOTH {
+        let s = &counts.sides[side.index()];
+        assert_eq!([s.wins(), s.losses(), s.draws()], settled.counts(side == Side::First), "{name} {rules} {side:?}");
+        for (slice, shape) in (0..).zip(index.shape().slices) {
+            let codes = cells.slice(&table, Metric::Wdl, side, slice).unwrap();
+            for number in 0..shape.cells {
+                if !index.set_up(Cell { slice, index: number, side }, &mut board) || !board.is_legal() {
+                    continue;
+                }
+                let pieces = board.pieces().map(|(piece, square)| (piece.to_char(), square.index()));
+                let known = match settled.fate(&Board::new(pieces).unwrap(), side == Side::First) {
+                    Fate::Illegal => panic!("{board} is illegal only for one of them"),
+                    Fate::Draw => Outcome::Draw,
+                    Fate::Win => Outcome::Win(Default::default()),
+                    Fate::Loss => Outcome::Loss(Default::default()),
+                };
+                assert_eq!(codes.get(number as usize).unwrap().outcome(), known, "{name} {rules} {board}");
+            }
         }
-        for row in FULL.lines().filter(|l| l.starts_with(&format!("{name}\t"))) {
-            println!("   known {row}");
+    }
+}
+
+fn compare_all(names: &[&str]) {
+    for rules in [Rules::Check, Rules::Axf] {
+        let (mut workshop, mut endless) = (Workshop::under(rules), Endless::new(rules));
+        for name in names {
+            let start = std::time::Instant::now();
+            compare(name, rules, &mut workshop, &mut endless);
+            println!("{name} {rules}: {:.1} s", start.elapsed().as_secs_f64());
+        }
+    }
+}
+
+#[test]
+fn small_endgames_cell_by_cell() {
+    compare_all(&["KPKP", "KNKP"]);
+}
+
+#[test]
+#[ignore = "slow: run by .ci/run"]
+fn four_men_cell_by_cell() {
+    compare_all(&["KRKR", "KRKN", "KRKC", "KRKP", "KNKN", "KNKC", "KNKP", "KCKC", "KCKP", "KPKP"]);
+}
+
+#[test]
+#[ignore = "slow: run by .ci/run"]
+fn five_men_cell_by_cell() {
+    compare_all(&["KAPKP", "KCKAP", "KRKAP"]);
+}
+
+/// Counts won, lost and drawn cells of every endgame with both sides armed for which there are known ones.
+fn known_counts(wanted: impl Fn(u64) -> bool) -> usize {
+    let (mut workshop, mut compared) = (Workshop::under(Rules::Axf), 0);
+    for row in FULL.lines().filter(|l| !l.starts_with('#') && !l.starts_with("endgame")) {
+        let row: Vec<&str> = row.split('\t').collect();
+        let table = workshop.game().table(row[0]).unwrap();
+        let both = Color::ALL.into_iter().all(|color| is_armed(row[0], color));
+        if !both || !wanted(workshop.game().shape(&table).unwrap().positions) {
+            continue;
+        }
+        let swapped = row[0].parse::<Material>().unwrap().canonical().1;
+        let side = Side::BOTH[usize::from((row[1] == "b") != swapped)];
+        let s = &workshop.solve(&table, Metric::Dtm).sides[side.index()];
+        let known: Vec<u64> = row[2..5].iter().map(|n| n.parse().unwrap()).collect();
+        assert_eq!(vec![s.wins(), s.losses(), s.draws()], known, "{} {}", row[0], row[1]);
+        compared += 1;
+    }
+    compared
+}
+
+#[test]
+fn known_counts_of_both_sides_armed() {
+    assert!(known_counts(|positions| positions < 5_000_000) > 40);
+}
+
+#[test]
+#[ignore = "slow: run by .ci/run"]
+fn known_counts_of_all_with_both_sides_armed() {
+    assert_eq!(known_counts(|_| true), 68);
+}
+
+/// Where only one side has attackers, all rules give the same table, byte by byte.
+#[test]
+fn one_side_armed_is_plain() {
+    let mut plain = Workshop::new();
+    for rules in [Rules::Check, Rules::Axf] {
+        let mut workshop = Workshop::under(rules);
+        for (name, metric) in [("KNKAA", Metric::Dtm), ("KCKA", Metric::Dtc), ("KPKB", Metric::Dtm)] {
+            let table = workshop.game().table(name).unwrap();
+            assert_eq!(workshop.solve(&table, metric).clone(), *plain.solve(&table, metric));
+            for slice in 0..workshop.game().shape(&table).unwrap().slices.len() as u32 {
+                for side in Side::BOTH {
+                    let slice = |w: &mut Workshop| w.solved(metric).slice(&table, metric, side, slice).unwrap();
+                    assert!(slice(&mut workshop) == slice(&mut plain), "{name} {metric}");
+                }
+            }
         }
     }
 }

@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use canju_endgame::Xiangqi;
-use canju_retro::{Game, GameError, MemoryTables, Metric, Part, PartSpec, Room, Rules, Side, TableName, Tables};
+use canju_retro::{
+    After, Game, GameError, MemoryTables, Metric, Part, PartSpec, Room, Rules, Side, StepCounts, TableName, Tables,
+};
 use canju_tests::Workshop;
 
 struct Case {
     game: Xiangqi,
     table: TableName,
     metric: Metric,
+    rules: Rules,
     smaller: Arc<MemoryTables>,
     slices: u32,
 }
@@ -26,17 +29,21 @@ struct Run {
 
 impl Case {
     fn new(name: &str, metric: Metric) -> Self {
-        let (mut workshop, game) = (Workshop::new(), Xiangqi::new());
+        Self::under(Rules::Plain, name, metric)
+    }
+
+    fn under(rules: Rules, name: &str, metric: Metric) -> Self {
+        let (mut workshop, game) = (Workshop::under(rules), Xiangqi::new());
         let table = game.table(name).unwrap();
         for smaller in game.smaller(&table).unwrap() {
             workshop.solve(&smaller, metric);
         }
         let slices = game.shape(&table).unwrap().slices.len() as u32;
-        Self { game, table, metric, smaller: workshop.solved(metric), slices }
+        Self { game, table, metric, rules, smaller: workshop.solved(metric), slices }
     }
 
     fn part(&self, slices: Vec<u32>, room: Option<Room>) -> Result<Box<dyn Part>, GameError> {
-        let spec = PartSpec { table: self.table.clone(), metric: self.metric, rules: Rules::Plain, slices, room };
+        let spec = PartSpec { table: self.table.clone(), metric: self.metric, rules: self.rules, slices, room };
         self.game.part(&spec, Arc::clone(&self.smaller) as Arc<dyn Tables>)
     }
 
@@ -54,7 +61,12 @@ impl Case {
                 all[to].import(&message).unwrap();
             }
             peak = peak.max(memory(&all));
-            idle = if counts.iter().any(|c| c.total() > 0 || c.pending) { 0 } else { idle + 1 };
+            idle = if counts.iter().all(StepCounts::is_idle) { idle + 1 } else { 0 };
+            let after = counts.iter().map(|c| c.after).max().unwrap();
+            if idle == 2 && after != After::End {
+                all.iter_mut().for_each(|part| part.turn(after).unwrap());
+                idle = 0;
+            }
             ply += 1;
         }
         Run { parts: all, peak }
@@ -107,6 +119,10 @@ fn no_room_at_all_is_slow_but_right() {
     let folder = tempfile::tempdir().unwrap();
     for (name, metric) in [("KPKP", Metric::Dtm), ("KCKA", Metric::Dtc)] {
         let case = Case::new(name, metric);
+        case.compare(&case.run(2, None), &case.run(2, Some(&room(0, folder.path()))));
+    }
+    for (rules, name, metric) in [(Rules::Axf, "KRKN", Metric::Dtm), (Rules::Check, "KRKN", Metric::Dtc)] {
+        let case = Case::under(rules, name, metric);
         case.compare(&case.run(2, None), &case.run(2, Some(&room(0, folder.path()))));
     }
 }

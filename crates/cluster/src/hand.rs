@@ -171,12 +171,7 @@ impl Hand {
         Ok(Ply { counts, sent, received })
     }
 
-    async fn step(
-        &self,
-        ply: u16,
-        turn: After,
-        layout: &Arc<Layout>,
-    ) -> Result<(StepCounts, Exports), ClusterError> {
+    async fn step(&self, ply: u16, turn: After, layout: &Arc<Layout>) -> Result<(StepCounts, Exports), ClusterError> {
         let layout = Arc::clone(layout);
         let step = self.held.change(&self.bench.pool, self.assignment.task.epoch, move |desk| {
             if turn != After::End {

@@ -13,7 +13,6 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 use tracing::{Instrument, info_span};
 
-use canju_retro::After;
 use crate::assignment::Assignment;
 use crate::bench::{Bench, Reports, failure};
 use crate::hand::{Hand, Order};
@@ -24,6 +23,7 @@ use crate::wire::membership_client::MembershipClient;
 use crate::wire::{command::Kind as Told, report::Kind as Say};
 use crate::worker::{Signals, Site};
 use crate::{ClusterError, MemberId, Task, VERSION, wire};
+use canju_retro::After;
 
 /// Reports that may wait for the network.
 const LINE: usize = 256;
