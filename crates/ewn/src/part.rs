@@ -93,7 +93,8 @@ impl Part for EwnPart {
         for plies in &mut self.plies {
             *plies = (*plies).max(next);
         }
-        let mut counts = StepCounts { labels: [0; 2], pending: u32::from(ply) < self.index.last_layer() };
+        let mut counts =
+            StepCounts { labels: [0; 2], pending: u32::from(ply) < self.index.last_layer(), ..StepCounts::default() };
         for values in slices.iter().filter_map(|&slice| self.known_slice(slice)) {
             for (labels, values) in counts.labels.iter_mut().zip(values) {
                 *labels += values.iter().filter(|chance| !chance.is_nan()).count() as u64;
