@@ -61,7 +61,7 @@ fn every_symmetric_image_has_the_same_value() {
 #[test]
 fn a_chariot_mates_in_one() {
     let value = prober().probe(&position("5k3/9/9/9/9/9/9/9/9/4K2R1 w")).unwrap();
-    assert_eq!(value, Value { outcome: Wdl::Win, dtm: Some(1), dtc: Some(1) });
+    assert_eq!(value, Value { outcome: Wdl::Win, order: 0, dtm: Some(1), dtc: Some(1) });
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The rules of repetition against known counts, and cell by cell against a second opinion.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+use canju_probe::{Options, Prober, Value, Wdl};
 use canju_retro::{Cell, Game, Metric, Outcome, Rules, Side};
 use canju_tests::{Board, Endless, Fate, Workshop};
 use canju_xiangqi::{Color, Material, Position};
@@ -103,6 +104,87 @@ fn known_counts_of_both_sides_armed() {
 #[ignore = "slow: run by .ci/run"]
 fn known_counts_of_all_with_both_sides_armed() {
     assert_eq!(known_counts(|_| true), 68);
+}
+
+/// Every value follows from its successors; where a lost one does not fall, the loser violates.
+fn verified(name: &str, metric: Metric, rules: Rules) {
+    let mut workshop = Workshop::under(rules);
+    let prober = Prober::new(workshop.tables(&[name], &[metric]));
+    let table = workshop.game().table(name).unwrap();
+    let report = prober.verify(&table, &Options { threads: 2, ..Options::default() }, &|_| {}).unwrap();
+    assert!(report.wrong == 0 && report.checked > 100_000, "{rules}: {report:?}");
+}
+
+#[test]
+fn values_follow_from_their_successors() {
+    verified("KRKN", Metric::Dtm, Rules::Axf);
+    verified("KRKN", Metric::Dtc, Rules::Check);
+}
+
+#[test]
+#[ignore = "slow: run by .ci/run"]
+fn values_of_larger_endgames_follow_from_their_successors() {
+    for (name, metric) in [("KNKPP", Metric::Dtm), ("KARKN", Metric::Dtc), ("KRKPP", Metric::Dtm)] {
+        verified(name, metric, Rules::Axf);
+    }
+}
+
+/// From won cells against every defence: the winner's first move makes the value fall; so does the loser's, or he violates,
+/// and then the winner's reply is free and leads back to no more than the value was. So no play is endless but by violation.
+fn greedy(name: &str, rules: Rules, every: u32) {
+    let mut workshop = Workshop::under(rules);
+    let prober = Prober::new(workshop.tables(&[name], &[Metric::Dtm]));
+    let index = workshop.game().index(&workshop.game().table(name).unwrap()).unwrap();
+    let far = |value: &Value| (value.order, value.dtm.unwrap());
+    let mut board = Position::empty(Color::Red);
+    let (mut tried, mut violations) = (0, 0);
+    for (slice, shape) in (0..).zip(index.shape().slices) {
+        for (number, side) in (0..shape.cells).step_by(every as usize).flat_map(|n| Side::BOTH.map(|side| (n, side))) {
+            if !index.set_up(Cell { slice, index: number, side }, &mut board) || !board.is_legal() {
+                continue;
+            }
+            let value = prober.probe(&board).unwrap();
+            if value.outcome != Wdl::Win || value.order == 0 && number % 16 != 0 {
+                continue;
+            }
+            tried += 1;
+            let (best, _) = prober.moves(&board).unwrap()[0];
+            let after = board.play(best);
+            let here = prober.probe(&after).unwrap();
+            let takes = board.is_capture(best);
+            assert!(here.outcome == Wdl::Loss && (takes || far(&here) < far(&value)), "{board} {best}");
+            for &reply in &after.legal_moves() {
+                let next = prober.probe(&after.play(reply)).unwrap();
+                assert_eq!(next.outcome, Wdl::Win, "{after} {reply}");
+                if after.is_capture(reply) || far(&next) < far(&here) {
+                    continue;
+                }
+                violations += 1;
+                let goes_on = here.order > 0 && far(&next) == (here.order, here.dtm.unwrap() + 1);
+                assert!(goes_on && !board.gives_check(best), "{after} {reply}");
+                let violates = after.gives_check(reply) || rules == Rules::Axf && after.chases(reply) != 0;
+                assert!(violates, "{after} {reply}");
+                let (back, _) = prober.moves(&after.play(reply)).unwrap()[0];
+                let onward = prober.probe(&after.play(reply).play(back)).unwrap();
+                assert!(after.play(reply).is_free(back) || far(&onward) < far(&here), "{after} {reply} {back}");
+            }
+        }
+    }
+    println!("{name} {rules}: {tried} won cells, {violations} violations");
+    assert!(tried > 1000 && violations > 0, "{tried} {violations}");
+}
+
+#[test]
+fn greedy_play_ends() {
+    greedy("KRKN", Rules::Check, 3);
+}
+
+#[test]
+#[ignore = "slow: run by .ci/run"]
+fn greedy_play_ends_in_larger_endgames() {
+    greedy("KRKN", Rules::Axf, 1);
+    greedy("KNKPP", Rules::Axf, 7);
+    greedy("KARKN", Rules::Axf, 5);
 }
 
 /// Where only one side has attackers, all rules give the same table, byte by byte.

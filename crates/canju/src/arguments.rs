@@ -56,7 +56,7 @@ pub(crate) struct Tables {
     /// The bucket's region; AWS_REGION or the profile's unless told otherwise.
     #[arg(long, value_name = "REGION")]
     pub s3_region: Option<String>,
-    /// The rules that the tables hold for.
+    /// The rules that the tables hold for: plain, check or axf.
     #[arg(long, default_value = "plain")]
     pub rules: Rules,
 }

@@ -149,7 +149,12 @@ impl Asker {
 
 /// The value of a position for the side that moved into it. What a capture converts is left out.
 pub(crate) fn for_the_mover(after: &Value) -> Value {
-    Value { outcome: after.outcome.opposite(), dtm: after.dtm.map(|plies| plies.saturating_add(1)), dtc: None }
+    Value {
+        outcome: after.outcome.opposite(),
+        order: after.order,
+        dtm: after.dtm.map(|plies| plies.saturating_add(1)),
+        dtc: None,
+    }
 }
 
 /// Less for better values.

@@ -51,6 +51,7 @@ pub(crate) fn run(arguments: &LineArguments, out: &mut dyn Write) -> anyhow::Res
     let end = match (board.is_mate(), board.is_stalemate()) {
         (true, _) => "mate",
         (_, true) => "stalemate",
+        _ if moves.len() < LIMIT => "perpetual",
         _ => "unfinished",
     };
     if asked.json {

@@ -16,6 +16,8 @@ struct Probed {
     endgame: String,
     rules: &'static str,
     outcome: &'static str,
+    #[serde(skip_serializing_if = "crate::stats::is_none")]
+    order: u16,
     dtm: Option<u16>,
     dtc: Option<u16>,
     moves: Vec<Rated>,
@@ -27,6 +29,8 @@ struct Rated {
     chosen: String,
     text: String,
     outcome: &'static str,
+    #[serde(skip_serializing_if = "crate::stats::is_none")]
+    order: u16,
     dtm: Option<u16>,
     dtc: Option<u16>,
 }
@@ -47,6 +51,7 @@ pub(crate) fn run(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::Re
             chosen: chosen.to_string(),
             text,
             outcome: value.outcome.name(),
+            order: value.order,
             dtm: value.dtm,
             dtc: value.dtc,
         };
@@ -55,6 +60,7 @@ pub(crate) fn run(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::Re
             endgame: tables::endgame_of(&position),
             rules,
             outcome: value.outcome.name(),
+            order: value.order,
             dtm: value.dtm,
             dtc: value.dtc,
             moves: moves.iter().zip(texts).map(rate).collect(),

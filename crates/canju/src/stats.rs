@@ -46,8 +46,16 @@ struct LongestWins {
 
 #[derive(Serialize)]
 struct Longest {
+    #[serde(skip_serializing_if = "is_none")]
+    order: u16,
     plies: u16,
     fen: String,
+}
+
+/// The plain rules know no orders, and say none.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks it so")]
+pub(crate) const fn is_none(order: &u16) -> bool {
+    *order == 0
 }
 
 impl Counts {
@@ -88,7 +96,7 @@ impl Longest {
             format!("the manifest has {} as its longest win, which is no position: build it again", line.fen)
         })?;
         let position = if swapped { position.flip() } else { position };
-        Ok(Self { plies: line.plies, fen: position.to_fen() })
+        Ok(Self { order: line.order, plies: line.plies, fen: position.to_fen() })
     }
 }
 
@@ -110,7 +118,10 @@ pub(crate) fn run(arguments: &StatsArguments, out: &mut dyn Write) -> anyhow::Re
     let longest = [(Metric::Dtm, &stats.longest.dtm), (Metric::Dtc, &stats.longest.dtc)];
     for (metric, longest) in longest.into_iter().filter_map(|(metric, line)| Some((metric, line.as_ref()?))) {
         match longest {
-            Some(longest) => writeln!(out, "longest win ({metric}): {} plies, {}", longest.plies, longest.fen)?,
+            Some(Longest { order: 0, plies, fen }) => writeln!(out, "longest win ({metric}): {plies} plies, {fen}")?,
+            Some(Longest { order, plies, fen }) => {
+                writeln!(out, "longest win ({metric}): order {order} and {plies} plies, {fen}")?;
+            }
             None => writeln!(out, "longest win ({metric}): none")?,
         }
     }

@@ -22,7 +22,7 @@ pub(crate) fn counted_plies(plies: u16) -> String {
 /// A value in a sentence's words.
 pub(crate) fn value(value: &Value) -> String {
     let far = |distance: Option<u16>| distance.map(|n| plies(value.outcome, n));
-    match (value.outcome, far(value.dtm), far(value.dtc)) {
+    let words = match (value.outcome, far(value.dtm), far(value.dtc)) {
         (Wdl::Draw, ..) => "draw".to_owned(),
         (outcome, None, None) => outcome.name().to_owned(),
         (outcome, Some(mate), None) => format!("{}, mate in {mate}", outcome.name()),
@@ -30,6 +30,17 @@ pub(crate) fn value(value: &Value) -> String {
         (outcome, Some(mate), Some(conversion)) => {
             format!("{}, mate in {mate}, conversion in {conversion}", outcome.name())
         }
+    };
+    words + &broken(value.outcome, value.order)
+}
+
+/// What the loser has to break off on the way, in words; nothing where the order is 0.
+fn broken(outcome: Wdl, order: u16) -> String {
+    let loser = if outcome == Wdl::Win { "the opponent" } else { "the side to move" };
+    match order {
+        0 => String::new(),
+        1 => format!(" once {loser} breaks off a perpetual check or chase"),
+        order => format!(" once {loser} breaks off perpetual checks or chases, {order} of them in turn"),
     }
 }
 
@@ -37,8 +48,8 @@ pub(crate) fn value(value: &Value) -> String {
 pub(crate) fn outcome(outcome: Outcome) -> String {
     match outcome {
         Outcome::Draw => "draw".to_owned(),
-        Outcome::Win(d) => format!("win in {} plies", d.plies),
-        Outcome::Loss(d) => format!("loss in {} plies", d.plies),
+        Outcome::Win(d) => format!("win in {} plies{}", d.plies, broken(Wdl::Win, d.order)),
+        Outcome::Loss(d) => format!("loss in {} plies{}", d.plies, broken(Wdl::Loss, d.order)),
     }
 }
 
@@ -60,6 +71,18 @@ mod tests {
         assert_eq!(plies(Wdl::Win, 3), "3 plies (2 moves)");
         assert_eq!(plies(Wdl::Loss, 4), "4 plies (2 moves)");
         assert_eq!(plies(Wdl::Loss, 0), "0 plies (0 moves)");
+    }
+
+    #[test]
+    fn what_must_be_broken_off_is_said() {
+        let of = |outcome, order| value(&Value { outcome, order, dtm: Some(3), dtc: None });
+        assert_eq!(of(Wdl::Win, 0), "win, mate in 3 plies (2 moves)");
+        let once = "win, mate in 3 plies (2 moves) once the opponent breaks off a perpetual check or chase";
+        assert_eq!(of(Wdl::Win, 1), once);
+        assert!(
+            of(Wdl::Loss, 2)
+                .ends_with("once the side to move breaks off perpetual checks or chases, 2 of them in turn")
+        );
     }
 
     #[test]

@@ -1,54 +1,57 @@
 //! One step forward from one cell.
 
-use canju_retro::{Cell, Metric, Outcome, Side};
+use canju_retro::{Cell, Distance, Metric, Outcome, Rules, Side};
 use canju_xiangqi::{Color, Position};
 
 use crate::ProbeError;
 use crate::desk::{Desk, Plan};
-use crate::numbering::Spot;
+use crate::numbering::{Spot, Stand};
 use crate::slices::{Packed, unpack};
 
 /// What the successors of a cell come to, in one metric.
 #[derive(Clone, Copy)]
 struct Tally {
     /// The least distance among successors that the enemy has lost.
-    least_lost: Option<u16>,
-    /// One more than the greatest distance among successors that the enemy has won.
-    loss: u16,
+    least_lost: Option<Distance>,
+    /// One ply more than the greatest distance among successors that the enemy has won.
+    loss: Distance,
     /// True where a successor is a draw.
     held: bool,
 }
 
-impl Tally {
-    const NEW: Self = Self { least_lost: None, loss: 0, held: false };
+fn further(distance: Distance) -> Distance {
+    Distance { plies: distance.plies.saturating_add(1), ..distance }
+}
 
-    fn lost(&mut self, plies: u16) {
-        self.least_lost = Some(self.least_lost.map_or(plies, |least| least.min(plies)));
+impl Tally {
+    const NEW: Self = Self { least_lost: None, loss: Distance::plies(0), held: false };
+
+    fn lost(&mut self, distance: Distance) {
+        self.least_lost = Some(self.least_lost.map_or(distance, |least| least.min(distance)));
     }
 
     fn quiet(&mut self, after: Outcome) {
         match after {
             Outcome::Draw => self.held = true,
-            Outcome::Loss(distance) => self.lost(distance.plies),
-            Outcome::Win(distance) => self.loss = self.loss.max(distance.plies + 1),
+            Outcome::Loss(distance) => self.lost(distance),
+            Outcome::Win(distance) => self.loss = self.loss.max(further(distance)),
         }
     }
 
-    /// A capture converts at once for the winner, and delays nothing for the loser.
+    /// A capture converts at once for the winner, and delays nothing for the loser; its order goes on.
     fn conversion(&mut self, after: Outcome) {
         match after {
             Outcome::Draw => self.held = true,
-            Outcome::Loss(_) => self.lost(0),
-            Outcome::Win(_) => {}
+            Outcome::Loss(distance) => self.lost(Distance { plies: 0, ..distance }),
+            Outcome::Win(distance) => self.loss = self.loss.max(Distance { plies: 0, ..distance }),
         }
     }
 
     fn outcome(self, metric: Metric) -> Outcome {
-        let distance = canju_retro::Distance::plies;
         let outcome = match self.least_lost {
-            Some(least) => Outcome::Win(distance(least + 1)),
+            Some(least) => Outcome::Win(further(least)),
             None if self.held => Outcome::Draw,
-            None => Outcome::Loss(distance(self.loss)),
+            None => Outcome::Loss(self.loss),
         };
         if metric == Metric::Wdl { outcome.without_distance() } else { outcome }
     }
@@ -113,11 +116,38 @@ impl<'a> Checker<'a> {
         for (number, (tally, &metric)) in tallies.iter().zip(&self.plan.metrics).enumerate() {
             let stored: Packed = self.desk.stored(number, Spot { slice, index })?;
             let (stored, computed) = (unpack(stored), tally.outcome(metric));
-            if stored != computed {
+            if stored != computed && !self.violates(number, &mut stand, stored, computed)? {
                 return Ok(Checked::Wrong(Wrong { cell, metric, stored, computed }));
             }
         }
         Ok(Checked::Right)
+    }
+
+    /// Whether a lost cell is one in which the side violates the rules of repetition for ever, or breaks that off: every
+    /// move that leads one ply further, which is to where it came from, checks, or all of them chase one piece.
+    fn violates(
+        &mut self,
+        metric: usize,
+        stand: &mut Stand,
+        stored: Outcome,
+        computed: Outcome,
+    ) -> Result<bool, ProbeError> {
+        let (Outcome::Loss(stored), Outcome::Loss(computed)) = (stored, computed) else { return Ok(false) };
+        if stored.order == 0 || computed != further(further(stored)) || self.board.in_check() {
+            return Ok(false);
+        }
+        let (mut checks, mut chased) = (true, u128::MAX);
+        for &chosen in &self.board.legal_moves() {
+            let (Some(piece), None) = (self.board.piece_at(chosen.from), self.board.piece_at(chosen.to)) else {
+                continue;
+            };
+            let spot = self.found(self.plan.numbering.after(stand, &self.board, piece, chosen))?;
+            if unpack(self.desk.successor(metric, spot)?) == Outcome::Win(further(stored)) {
+                checks &= self.board.gives_check(chosen);
+                chased &= self.board.chases(chosen);
+            }
+        }
+        Ok(checks || (chased != 0 && self.plan.rules == Rules::Axf))
     }
 
     /// A move from a legal position of the index leads to a position of an index.

@@ -1,6 +1,6 @@
 //! What one thread has open while it checks a slice.
 
-use canju_retro::{Metric, Side, TableName};
+use canju_retro::{Metric, Rules, Side, TableName};
 use canju_table::TableError;
 use canju_xiangqi::{Material, Piece};
 use std::sync::Arc;
@@ -21,6 +21,7 @@ pub(crate) struct Child {
 /// All that the check of a table needs to know, the same for all its cells.
 pub(crate) struct Plan {
     pub table: TableName,
+    pub rules: Rules,
     pub numbering: Numbering,
     /// What is checked.
     pub metrics: Vec<Metric>,
@@ -51,7 +52,14 @@ impl Plan {
             };
             children.push(Child { numbering, swapped, metric });
         }
-        Ok(Self { table: table.clone(), numbering: learn(material)?, metrics, children, child_of })
+        Ok(Self {
+            table: table.clone(),
+            rules: prober.tables().rules(),
+            numbering: learn(material)?,
+            metrics,
+            children,
+            child_of,
+        })
     }
 
     /// The metric that is read of a smaller table.
@@ -60,6 +68,10 @@ impl Plan {
         if metrics.contains(&Metric::Dtm) {
             let dtm = held.contains_key(&Metric::Dtm).then_some(Metric::Dtm);
             return dtm.ok_or_else(|| prober.missing(smaller, Some(Metric::Dtm)));
+        }
+        if metrics.contains(&Metric::Dtc) && prober.tables().rules() != Rules::Plain {
+            let dtc = held.contains_key(&Metric::Dtc).then_some(Metric::Dtc);
+            return dtc.ok_or_else(|| prober.missing(smaller, Some(Metric::Dtc)));
         }
         held.keys().next().copied().ok_or_else(|| prober.missing(smaller, None))
     }

@@ -65,14 +65,6 @@ pub enum ProbeError {
     /// A line was asked for by a metric that has no distances.
     #[error("{0} tables hold no distances: ask for a line by dtm or dtc")]
     NoDistances(Metric),
-    /// A distance that the verifier has no rule for.
-    #[error("the table {table} ({metric}) holds a distance beyond the plain rules: update the software")]
-    Distance {
-        /// Which table.
-        table: TableName,
-        /// Which metric.
-        metric: Metric,
-    },
     /// There is no such folder.
     #[error(
         "there is no folder {path}: name the folder with the tables, fetch some with `fetch get NAME`, or build them with `coordinator start --build NAME`"

@@ -3,11 +3,14 @@
 use canju_retro::Metric;
 use canju_xiangqi::{Move, Position};
 
-use crate::{ProbeError, Prober, Wdl};
+use crate::{ProbeError, Prober, Value, Wdl};
 
 impl Prober {
     /// The moves to mate or stalemate, or the first `limit` of them: the winner takes the shortest way by the
     /// metric, the loser the longest. By the distance to conversion the count starts anew after each capture.
+    ///
+    /// Under the rules of repetition a loser who could go on with a perpetual check or chase breaks it off at once, and the
+    /// count starts anew; where all his moves go on with it, the line ends before them.
     ///
     /// # Errors
     /// [`ProbeError::Draw`] where nobody wins; [`ProbeError::NoDistances`] for a metric without; as [`Prober::probe`]
@@ -30,7 +33,11 @@ impl Prober {
             if line.len() == limit {
                 return Ok(line);
             }
-            let Some(&(best, _)) = self.ranked(&board, metric, distances)?.first() else {
+            // A violation leads further from the end than the position is.
+            let far = |value: &Value| (value.order, value.distance(metric));
+            let falls = |(_, after): &&(Move, Value)| value.outcome == Wdl::Win || far(after) <= far(&value);
+            let moves = self.ranked(&board, metric, distances)?;
+            let Some(&(best, _)) = moves.iter().find(falls) else {
                 return Ok(line);
             };
             line.push(best);

@@ -77,7 +77,12 @@ impl Prober {
             if [dtm, dtc].into_iter().flatten().any(|o| o.without_distance() != known.without_distance()) {
                 return Err(ProbeError::Contradiction { table: table.name().clone(), fen: position.to_fen() });
             }
-            Ok(Value { outcome: Wdl::from(known), dtm: dtm.and_then(plies), dtc: dtc.and_then(plies) })
+            let order = match known {
+                Outcome::Draw => 0,
+                Outcome::Win(distance) | Outcome::Loss(distance) => distance.order,
+            };
+            let (outcome, dtm, dtc) = (Wdl::from(known), dtm.and_then(plies), dtc.and_then(plies));
+            Ok(Value { outcome, order, dtm, dtc })
         })
     }
 
@@ -120,7 +125,10 @@ impl Prober {
             Ok((chosen, Value { dtm: value.dtm.filter(|_| dtm), dtc: value.dtc.filter(|_| dtc), ..value }))
         };
         let mut moves = position.legal_moves().iter().map(rate).collect::<Result<Vec<_>, ProbeError>>()?;
-        moves.sort_by_key(|(chosen, value)| (value.rank(first), *chosen));
+        // Who wins by the other's violation must not violate himself: of equals a free move comes first.
+        let binds =
+            |chosen: &Move, value: &Value| value.outcome == Wdl::Win && value.order > 0 && !position.is_free(*chosen);
+        moves.sort_by_cached_key(|(chosen, value)| (value.rank(first), binds(chosen, value), *chosen));
         Ok(moves)
     }
 

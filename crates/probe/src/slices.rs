@@ -8,37 +8,22 @@ use canju_table::{TableError, TableSet};
 
 use crate::ProbeError;
 
-/// A value in 16 bits: the two highest are 0 draw, 1 win, 2 loss; below them the plies.
-pub(crate) type Packed = u16;
+/// A value in the 32 bits of its code.
+pub(crate) type Packed = u32;
 
 /// A draw.
 pub(crate) const DRAW: Packed = 0;
-const WIN: Packed = 1 << 14;
-const LOSS: Packed = 2 << 14;
-/// The bits of the plies.
-const PLIES: Packed = WIN - 1;
-
 /// A slice's cells for one side to move.
 pub(crate) type Cells = Arc<[Packed]>;
 
-/// A value as [`Packed`], or `None` where its distance has no place there or an order.
-pub(crate) fn pack(outcome: Outcome) -> Option<Packed> {
-    let fits = |kind, d: canju_retro::Distance| (d.order == 0 && d.plies <= PLIES).then_some(kind | d.plies);
-    match outcome {
-        Outcome::Draw => Some(DRAW),
-        Outcome::Win(distance) => fits(WIN, distance),
-        Outcome::Loss(distance) => fits(LOSS, distance),
-    }
+/// A value as [`Packed`].
+pub(crate) fn pack(outcome: Outcome) -> Packed {
+    Code::from(outcome).bits()
 }
 
 /// What [`pack`] packed.
 pub(crate) fn unpack(value: Packed) -> Outcome {
-    let distance = canju_retro::Distance::plies(value & PLIES);
-    match value & !PLIES {
-        DRAW => Outcome::Draw,
-        WIN => Outcome::Win(distance),
-        _ => Outcome::Loss(distance),
-    }
+    Code::from_bits(value).map_or(Outcome::Draw, Code::outcome)
 }
 
 /// Which cells: a metric of a table for one side to move.
@@ -50,33 +35,24 @@ pub(crate) struct Book {
 }
 
 impl Book {
-    fn too_far(&self) -> ProbeError {
-        ProbeError::Distance { table: self.table.clone(), metric: self.metric }
-    }
-
     /// One cell, through the set's own cache of blocks.
     pub fn cell(&self, tables: &TableSet, slice: u32, index: u32) -> Result<Packed, ProbeError> {
         let code = tables.code(&self.table, self.metric, canju_retro::Cell { slice, index, side: self.side })?;
-        pack(code.outcome()).ok_or_else(|| self.too_far())
+        Ok(pack(code.outcome()))
     }
 
     fn decode(&self, tables: &TableSet, slice: u32) -> Result<Cells, ProbeError> {
         let mut cells: Vec<Packed> = Vec::new();
-        let mut fits = true;
         let read = tables.read(&self.table, self.metric, self.side, slice, &mut |block| {
             let mut meaning = [DRAW; 256];
             for (meaning, code) in meaning.iter_mut().zip(block.palette) {
-                match pack(Code::outcome(*code)) {
-                    Some(value) => *meaning = value,
-                    None => fits = false,
-                }
+                *meaning = pack(code.outcome());
             }
             cells.resize(block.first as usize, DRAW);
             cells.extend(block.cells.iter().map(|&c| meaning[usize::from(c)]));
         });
         match read {
-            Ok(()) if fits => Ok(cells.into()),
-            Ok(()) => Err(self.too_far()),
+            Ok(()) => Ok(cells.into()),
             Err(GameError::Tables { source, .. }) => Err(match source.downcast::<TableError>() {
                 Ok(error) => ProbeError::Table(*error),
                 Err(source) => {
@@ -161,10 +137,9 @@ mod tests {
 
     #[test]
     fn values_are_packed_and_unpacked() {
-        for outcome in [Outcome::Draw, Outcome::Win(Distance::plies(1)), Outcome::Loss(Distance::plies(16383))] {
-            assert_eq!(pack(outcome).map(unpack), Some(outcome));
+        let far = Distance { order: 3, plies: 65535 };
+        for outcome in [Outcome::Draw, Outcome::Win(Distance::plies(1)), Outcome::Loss(far), Outcome::Win(far)] {
+            assert_eq!(unpack(pack(outcome)), outcome);
         }
-        assert_eq!(pack(Outcome::Win(Distance::plies(16384))), None);
-        assert_eq!(pack(Outcome::Win(Distance { order: 1, plies: 0 })), None);
     }
 }

@@ -88,6 +88,9 @@ impl Distances {
 pub struct Value {
     /// Who wins.
     pub outcome: Wdl,
+    /// Violations of the rules of repetition that the loser can still choose to commit, each of which he must break off in
+    /// the end; 0 where the table holds no distance.
+    pub order: u16,
     /// Plies to mate, where the table holds them.
     pub dtm: Option<u16>,
     /// Plies to the winner's first capture or to mate, where the table holds them.
@@ -118,19 +121,20 @@ impl Value {
             (true, Wdl::Loss) => Some(0),
             (false, _) => one_more(self.dtc),
         };
-        Self { outcome, dtm: one_more(self.dtm), dtc }
+        Self { outcome, order: self.order, dtm: one_more(self.dtm), dtc }
     }
 
-    /// A key by which better values are less: fast wins, slow wins, draws, slow losses, fast losses; by the distance
-    /// of `first`, then by the other.
+    /// A key by which better values are less: fast wins, slow wins, draws, slow losses, fast losses; by order, then
+    /// by the distance of `first`, then by the other.
     #[must_use]
-    pub fn rank(&self, first: Metric) -> (u8, [u16; 2], Reverse<[u16; 2]>) {
+    pub fn rank(&self, first: Metric) -> (u8, [u16; 3], Reverse<[u16; 3]>) {
         let second = if first == Metric::Dtm { Metric::Dtc } else { Metric::Dtm };
-        let plies = [first, second].map(|m| self.distance(m).unwrap_or_default());
+        let [first, second] = [first, second].map(|m| self.distance(m).unwrap_or_default());
+        let far = [self.order, first, second];
         match self.outcome {
-            Wdl::Win => (0, plies, Reverse([0; 2])),
-            Wdl::Draw => (1, [0; 2], Reverse([0; 2])),
-            Wdl::Loss => (2, [0; 2], Reverse(plies)),
+            Wdl::Win => (0, far, Reverse([0; 3])),
+            Wdl::Draw => (1, [0; 3], Reverse([0; 3])),
+            Wdl::Loss => (2, [0; 3], Reverse(far)),
         }
     }
 }
@@ -141,23 +145,25 @@ mod tests {
 
     #[test]
     fn fast_wins_come_first_and_slow_losses_before_fast_ones() {
-        let value = |outcome, dtm| Value { outcome, dtm, dtc: None };
+        let value = |outcome, order, dtm| Value { outcome, order, dtm, dtc: None };
         let best_first = [
-            value(Wdl::Win, Some(3)),
-            value(Wdl::Win, Some(9)),
-            value(Wdl::Draw, None),
-            value(Wdl::Loss, Some(8)),
-            value(Wdl::Loss, Some(2)),
+            value(Wdl::Win, 0, Some(3)),
+            value(Wdl::Win, 0, Some(9)),
+            value(Wdl::Win, 1, Some(1)),
+            value(Wdl::Draw, 0, None),
+            value(Wdl::Loss, 1, Some(0)),
+            value(Wdl::Loss, 0, Some(8)),
+            value(Wdl::Loss, 0, Some(2)),
         ];
         assert!(best_first.is_sorted_by_key(|v| v.rank(Metric::Dtm)));
     }
 
     #[test]
     fn a_capture_converts_at_once() {
-        let after = Value { outcome: Wdl::Loss, dtm: Some(6), dtc: Some(4) };
-        assert_eq!(after.of_move(true), Value { outcome: Wdl::Win, dtm: Some(7), dtc: Some(1) });
-        assert_eq!(after.of_move(false), Value { outcome: Wdl::Win, dtm: Some(7), dtc: Some(5) });
-        let after = Value { outcome: Wdl::Win, dtm: Some(5), dtc: Some(5) };
-        assert_eq!(after.of_move(true), Value { outcome: Wdl::Loss, dtm: Some(6), dtc: Some(0) });
+        let after = Value { outcome: Wdl::Loss, order: 0, dtm: Some(6), dtc: Some(4) };
+        assert_eq!(after.of_move(true), Value { outcome: Wdl::Win, order: 0, dtm: Some(7), dtc: Some(1) });
+        assert_eq!(after.of_move(false), Value { outcome: Wdl::Win, order: 0, dtm: Some(7), dtc: Some(5) });
+        let after = Value { outcome: Wdl::Win, order: 0, dtm: Some(5), dtc: Some(5) };
+        assert_eq!(after.of_move(true), Value { outcome: Wdl::Loss, order: 0, dtm: Some(6), dtc: Some(0) });
     }
 }

@@ -149,4 +149,4 @@ impl Ending {
 }
 
 /// The value of who cannot move.
-pub(crate) const LOST: Value = Value { outcome: Wdl::Loss, dtm: Some(0), dtc: Some(0) };
+pub(crate) const LOST: Value = Value { outcome: Wdl::Loss, order: 0, dtm: Some(0), dtc: Some(0) };

@@ -69,9 +69,7 @@ impl Unknown {
                 unknown(Reason::Damaged, table)
             }
             ProbeError::Table(TableError::NoSuchCell { table, .. }) => unknown(Reason::Damaged, table),
-            ProbeError::Contradiction { table, .. } | ProbeError::Distance { table, .. } => {
-                unknown(Reason::Damaged, table)
-            }
+            ProbeError::Contradiction { table, .. } => unknown(Reason::Damaged, table),
             ProbeError::IndexVersion { table, .. } => unknown(Reason::Version, table),
             ProbeError::Table(error @ TableError::Io { .. }) => Err(store(error)),
             other => {

@@ -92,5 +92,5 @@ fn tables_that_come_later_and_tables_that_change_are_found() {
     source.insert(manifest.key(), manifest.to_json().unwrap().into_bytes());
     assert_eq!(prober.probe(&position).unwrap().dtm, Some(1));
     prober.tables().forget(&name);
-    assert_eq!(prober.probe(&position).unwrap(), Value { outcome: Wdl::Win, dtm: None, dtc: Some(1) });
+    assert_eq!(prober.probe(&position).unwrap(), Value { outcome: Wdl::Win, order: 0, dtm: None, dtc: Some(1) });
 }
