@@ -12,7 +12,7 @@ impl Position {
     #[inline]
     pub fn signature(&self) -> u32 {
         let [red, black] = self.list.as_chunks::<16>().0 else { return 0 };
-        side(red) | side(black) << 14
+        side(red) | (side(black) << 14)
     }
 }
 
@@ -25,8 +25,9 @@ fn side(slots: &[u8; 16]) -> u32 {
         // Gathers the lowest bit of each byte in the highest byte.
         taken |= ((bits.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32) << (8 * at);
     }
-    let pairs = taken >> 1 & 0x3ff;
-    pairs - (pairs >> 1 & 0x155) | (taken >> 11).count_ones() << 10 | (taken & 1) << 13
+    let pairs = (taken >> 1) & 0x3ff;
+    let (two, soldiers, king) = (pairs - ((pairs >> 1) & 0x155), (taken >> 11).count_ones(), taken & 1);
+    two | (soldiers << 10) | (king << 13)
 }
 
 #[cfg(test)]
