@@ -6,7 +6,8 @@
  *
  * Tables may be asked by any number of threads at once. Only canju_close() must come when nobody asks any more.
  *
- * Distances are in plies, for the side to move. A position is given as FEN with the side to move, "w" or "b":
+ * Distances are in plies, for the side to move; under rules that punish repetition they count to the next violation that
+ * the loser must break off, as the tables do. A position is given as FEN with the side to move, "w" or "b":
  * "5k3/9/9/9/9/9/9/9/9/4K2R1 w".
  */
 #ifndef CANJU_H

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use canju_endgame::Xiangqi;
 use canju_probe::{Distances, Prober};
-use canju_retro::{Cell, Game, Metric, Side};
+use canju_retro::{Cell, Metric, Side};
 use canju_tests::Workshop;
 use canju_xiangqi::{Color, Position};
 

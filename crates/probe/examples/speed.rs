@@ -17,7 +17,7 @@ struct Random(u64);
 impl Random {
     fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (u128::from(self.0 >> 11) * u128::from(n) >> 53) as u64
+        ((u128::from(self.0 >> 11) * u128::from(n)) >> 53) as u64
     }
 }
 

@@ -248,7 +248,7 @@ impl Decoded {
         stored = rest;
         let codes = usize::from(codes) + 1;
         let by_palette = matches!(bits, 0 | 2 | 4 | 8) && codes <= 1 << bits;
-        if !by_palette && !(is_direct(bits) && codes == 1) {
+        if !(by_palette || is_direct(bits) && codes == 1) {
             return Err(format!("{bits} bits a cell do not go with {codes} codes"));
         }
         let palette = if is_direct(bits) { Palette::of(Vec::new()) } else { Palette::read(&mut stored, codes)? };

@@ -1,7 +1,7 @@
 //! What comes over the border and should not.
 #![allow(unsafe_code, reason = "the functions of a C library are called as C does")]
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString};
 use std::ptr::{null, null_mut};
 
 use canju::{
@@ -30,7 +30,7 @@ fn what_is_no_argument_is_an_error_with_a_text() {
     let tables = open(folder.path().to_str().unwrap()).unwrap();
     let fen = CString::new(super::MATE_IN_ONE).unwrap();
     let (mut outcome, mut plies, mut other) = (77, 77, null_mut());
-    let odd = b"\xff\xfe\0".as_ptr().cast::<c_char>();
+    let odd = c"\xff\xfe".as_ptr();
     // SAFETY: each pointer is NULL or what the header asks for.
     unsafe {
         assert_eq!(canju_probe_wdl(null(), fen.as_ptr(), &raw mut outcome), status::INVALID);
@@ -82,11 +82,10 @@ fn each_failure_has_its_number() {
         canju_probe_distance(tables, fen.as_ptr(), 2, &raw mut both, &raw mut both)
     };
     assert_eq!(asked, status::MISSING, "there is no distance to conversion");
-    for shard in [folder.path().join("tables/plain/KPK/wdl/0000.shard")] {
-        let mut bytes = std::fs::read(&shard).unwrap();
-        bytes[0] ^= 1;
-        std::fs::write(&shard, bytes).unwrap();
-    }
+    let shard = folder.path().join("tables/plain/KPK/wdl/0000.shard");
+    let mut bytes = std::fs::read(&shard).unwrap();
+    bytes[0] ^= 1;
+    std::fs::write(&shard, bytes).unwrap();
     // SAFETY: opened above, and nobody asks.
     unsafe { canju_close(tables) };
     let tables = open(folder.path().to_str().unwrap()).unwrap();
