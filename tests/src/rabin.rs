@@ -125,7 +125,7 @@ impl Game {
 
     /// The states of `set`, in which only moves up to a priority count, from which the hero wins.
     fn solve(&self, mut set: Vec<bool>, top: u8) -> Vec<bool> {
-        let hero_likes = top % 2 == 0;
+        let hero_likes = top.is_multiple_of(2);
         let mut hero_wins = vec![false; set.len()];
         if !set.contains(&true) {
             return hero_wins;

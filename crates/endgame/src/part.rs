@@ -127,7 +127,7 @@ impl Part for XiangqiPart {
                     let distance = Distance { order, plies: at };
                     let broken = stage.as_ref().filter(|_| order > 0).map_or_else(Vec::new, |stage| {
                         let broken = |slice| Side::BOTH.map(|s| stage.broken(&self.territory, slice, s, at));
-                        if at % 2 == 0 {
+                        if at.is_multiple_of(2) {
                             self.territory.slices.iter().map(|&slice| broken(slice)).collect()
                         } else {
                             Vec::new()

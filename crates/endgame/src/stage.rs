@@ -165,7 +165,7 @@ impl Stage {
         let Some(change) = Change::of(phase, at) else { return Ok(()) };
         let mut found: [Vec<Frontier>; 2] = Default::default();
         for side in Side::BOTH {
-            let hunted = if at % 2 == 0 { side.other() } else { side };
+            let hunted = if at.is_multiple_of(2) { side.other() } else { side };
             let planes = self.planes_of(hunted);
             let work = territory.slices.par_iter().zip(&mut *owns).enumerate();
             found[side.index()] = work
@@ -306,7 +306,7 @@ impl Stage {
 
     /// Whether the last step gave something that the moves of the side at work lead to.
     fn is_near(&self, view: &View<'_>, at: u16) -> bool {
-        let enemy = if at % 2 == 0 { view.hunted } else { view.hunted.other() };
+        let enemy = if at.is_multiple_of(2) { view.hunted } else { view.hunted.other() };
         let slice = view.slice as u32;
         let recent = &self.recent[enemy.index()];
         recent.contains_key(&slice) || view.territory.readers(slice, enemy).iter().any(|s| recent.contains_key(s))
