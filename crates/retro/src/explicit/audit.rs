@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{End, Explicit, Players, shape, sides};
-use crate::{Cell, Code, Distance, GameError, Metric, Outcome, Side, TableName, Tables};
+use crate::{Cell, Code, Distance, GameError, Metric, Outcome, Part, Side, TableName, Tables};
 
 /// All values of a table, in memory.
 pub struct Values(Vec<[Vec<Code>; 2]>);
@@ -27,6 +27,23 @@ impl Values {
                 tables.read(name, metric, side, slice, &mut |block| {
                     codes.extend(block.cells.iter().map(|&c| block.palette[usize::from(c)]));
                 })?;
+            }
+            all.push(both);
+        }
+        Ok(Self(all))
+    }
+
+    /// What a part that holds the whole table has solved.
+    ///
+    /// # Errors
+    /// As [`Part::codes`].
+    pub fn of(table: &dyn Explicit, part: &dyn Part) -> Result<Self, GameError> {
+        let mut all = Vec::new();
+        for (slice, shape) in table.slices().iter().enumerate() {
+            let mut both = [Vec::new(), Vec::new()];
+            for &side in sides(table) {
+                let codes = part.codes(slice as u32, side, Metric::Dtm)?;
+                both[side.index()] = (0..shape.cells as usize).map(|i| codes.get(i).unwrap_or(Code::DRAW)).collect();
             }
             all.push(both);
         }

@@ -1,0 +1,202 @@
+//! What people want to know of a puzzle whose positions are labelled.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use canju_retro::{
+    Cell, GameError, MemoryTables, Metric, Outcome, Players, Rules, Side, Statistics, Tables, Values, solve,
+};
+
+use crate::Puzzle;
+
+/// A puzzle and the label of each of its positions.
+pub struct Solution {
+    puzzle: Puzzle,
+    values: Values,
+    counts: Counts,
+}
+
+/// How many positions there are of which kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All, those that the rules forbid too.
+    pub positions: u64,
+    /// Those that the rules allow.
+    pub legal: u64,
+    /// The allowed ones from which the goal is reached; for cat and mouse those in which the mouse is caught.
+    pub decided: u64,
+    /// The other allowed ones: dead, or safe for the mouse.
+    pub open: u64,
+}
+
+impl From<&Statistics> for Counts {
+    fn from(statistics: &Statistics) -> Self {
+        statistics.sides.iter().fold(Self::default(), |sum, side| Self {
+            positions: sum.positions + side.cells,
+            legal: sum.legal + side.cells - side.illegal,
+            decided: sum.decided + side.wins() + side.losses(),
+            open: sum.open + side.draws(),
+        })
+    }
+}
+
+impl Solution {
+    /// Labels all positions, on the calling thread.
+    ///
+    /// # Errors
+    /// [`GameError::OutOfTurn`] where a way is longer than a table can tell, 65535 steps.
+    pub fn of(puzzle: &Puzzle) -> Result<Self, GameError> {
+        let (game, name) = (puzzle.game()?, puzzle.name()?);
+        let solved = solve(&game, &name, Metric::Dtm, Rules::Plain, Arc::new(MemoryTables::new()))?;
+        let values = Values::of(puzzle.table().as_ref(), solved.part.as_ref())?;
+        Ok(Self { puzzle: puzzle.clone(), values, counts: (&solved.part.statistics()?).into() })
+    }
+
+    /// Takes the labels from a finished table of the puzzle.
+    ///
+    /// # Errors
+    /// As [`Tables::read`].
+    pub fn read(puzzle: &Puzzle, tables: &dyn Tables) -> Result<Self, GameError> {
+        let table = puzzle.table();
+        let values = Values::read(table.as_ref(), &puzzle.name()?, Metric::Dtm, tables)?;
+        let mut solution = Self { puzzle: puzzle.clone(), values, counts: Counts::default() };
+        for cell in solution.cells() {
+            solution.counts.positions += 1;
+            let Some(value) = solution.value(cell) else { continue };
+            solution.counts.legal += 1;
+            match value {
+                Outcome::Draw => solution.counts.open += 1,
+                _ => solution.counts.decided += 1,
+            }
+        }
+        Ok(solution)
+    }
+
+    /// The puzzle.
+    #[must_use]
+    pub fn puzzle(&self) -> &Puzzle {
+        &self.puzzle
+    }
+
+    /// How many positions there are of which kind.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// All positions in the order of their numbers, those that the rules forbid too.
+    #[must_use]
+    pub fn cells(&self) -> Vec<Cell> {
+        let table = self.puzzle.table();
+        let sides = match table.players() {
+            Players::One => &Side::BOTH[..1],
+            Players::Two => &Side::BOTH[..],
+        };
+        let slices = table.slices();
+        let mut cells = Vec::new();
+        for &side in sides {
+            for (slice, shape) in slices.iter().enumerate() {
+                cells.extend((0..shape.cells).map(|index| Cell { slice: slice as u32, index, side }));
+            }
+        }
+        cells
+    }
+
+    /// What a position is for the side to move; `None` for one that the rules forbid.
+    #[must_use]
+    pub fn value(&self, cell: Cell) -> Option<Outcome> {
+        self.puzzle.table().legal(cell).then(|| self.values.get(cell))
+    }
+
+    /// Steps from a position to its end when all do their best; `None` where there is none.
+    #[must_use]
+    pub fn steps_from(&self, cell: Cell) -> Option<u16> {
+        match self.value(cell)? {
+            Outcome::Win(distance) | Outcome::Loss(distance) => Some(distance.plies),
+            Outcome::Draw => None,
+        }
+    }
+
+    /// The same from the position that the puzzle begins with.
+    #[must_use]
+    pub fn steps(&self) -> Option<u16> {
+        self.steps_from(self.puzzle.start())
+    }
+
+    /// The positions that one move leads to, each once, in the order of their numbers.
+    #[must_use]
+    pub fn moves(&self, cell: Cell) -> Vec<Cell> {
+        let table = self.puzzle.table();
+        let mut found = Vec::new();
+        if table.legal(cell) && table.end(cell).is_none() {
+            table.successors(cell, &mut found);
+        }
+        found.retain(|&to| table.legal(to));
+        found.sort_unstable_by_key(|&to| self.puzzle.number(to));
+        found.dedup();
+        found
+    }
+
+    /// The best moves: those that come nearest to the end for who wins, or stay away from it longest for who loses. All that
+    /// keep the draw where there is one.
+    #[must_use]
+    pub fn best(&self, cell: Cell) -> Vec<Cell> {
+        let mut moves = self.moves(cell);
+        match (self.value(cell), self.steps_from(cell)) {
+            (Some(Outcome::Draw), _) if self.puzzle.table().players() == Players::Two => {
+                moves.retain(|&to| self.value(to) == Some(Outcome::Draw));
+            }
+            (_, Some(steps)) => moves.retain(|&to| self.steps_from(to).is_some_and(|after| after + 1 == steps)),
+            _ => moves.clear(),
+        }
+        moves
+    }
+
+    /// The positions from one to its end, itself first; of equally good moves always the one with the smallest number. Only
+    /// the position itself where there is no end.
+    #[must_use]
+    pub fn line(&self, from: Cell) -> Vec<Cell> {
+        let mut line = vec![from];
+        let mut at = from;
+        for _ in 0..self.steps_from(from).unwrap_or(0) {
+            let Some(&next) = self.best(at).first() else { break };
+            line.push(next);
+            at = next;
+        }
+        line
+    }
+
+    /// How many ways from the start to the end are as short as can be; `None` where there are more than 2^128. For puzzles
+    /// of one player.
+    #[must_use]
+    pub fn shortest(&self) -> Option<u128> {
+        let start = self.puzzle.start();
+        let Some(steps) = self.steps() else { return Some(0) };
+        let mut ways: BTreeMap<Cell, u128> = BTreeMap::from([(start, 1)]);
+        for _ in 0..steps {
+            let mut next: BTreeMap<Cell, u128> = BTreeMap::new();
+            for (cell, count) in ways {
+                for to in self.best(cell) {
+                    let sum = next.entry(to).or_default();
+                    *sum = sum.checked_add(count)?;
+                }
+            }
+            ways = next;
+        }
+        ways.into_values().try_fold(0u128, u128::checked_add)
+    }
+
+    /// The position that is furthest from its end, the one with the smallest number, and how far that is.
+    #[must_use]
+    pub fn longest(&self) -> Option<(Cell, u16)> {
+        let mut longest = None;
+        for cell in self.cells() {
+            if let Some(steps) = self.steps_from(cell)
+                && longest.is_none_or(|(_, most)| steps > most)
+            {
+                longest = Some((cell, steps));
+            }
+        }
+        longest
+    }
+}

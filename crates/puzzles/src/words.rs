@@ -1,0 +1,86 @@
+//! Positions and moves in words.
+
+use canju_retro::{Cell, Side};
+
+use crate::{Board, Passenger, Puzzle};
+
+impl Puzzle {
+    /// What a move does: who crosses, where one goes.
+    #[must_use]
+    pub fn step(&self, from: Cell, to: Cell) -> String {
+        match &self.board() {
+            Board::River(river) => {
+                let load = river.load(from, to).unwrap_or_default();
+                let (boat, _) = river.position(from);
+                let one = load.iter().sum::<u32>() == 1;
+                let verb = match (boat, one) {
+                    (true, true) => "crosses",
+                    (true, false) => "cross",
+                    (false, true) => "comes back",
+                    (false, false) => "come back",
+                };
+                format!("{} {verb}", group(river.passengers(), &load))
+            }
+            Board::Maze(maze) => {
+                let ((row, column), (to_row, to_column)) = (maze.square(from), maze.square(to));
+                let way = match (to_row.cmp(&row), to_column.cmp(&column)) {
+                    (std::cmp::Ordering::Less, _) => "up",
+                    (std::cmp::Ordering::Greater, _) => "down",
+                    (_, std::cmp::Ordering::Less) => "left",
+                    _ => "right",
+                };
+                way.to_owned()
+            }
+            Board::Regions(regions) => match regions.name(to) {
+                Some(name) => format!("to {name}"),
+                None => "on".to_owned(),
+            },
+            Board::Chase(chase) => {
+                let (who, at) = match from.side {
+                    Side::First => ("the cat", chase.places(to)[0]),
+                    Side::Second => ("the mouse", chase.places(to)[1]),
+                };
+                format!("{who} to {}", chase.nodes().get(at).map_or("", String::as_str))
+            }
+        }
+    }
+
+    /// A position in words.
+    #[must_use]
+    pub fn describe(&self, cell: Cell) -> String {
+        match &self.board() {
+            Board::River(river) => {
+                let (boat, here) = river.position(cell);
+                let all = river.passengers();
+                let there: Vec<u32> = all.iter().zip(&here).map(|(p, h)| p.count - h).collect();
+                let [mut start, mut end] = [&here, &there].map(|bank| group(all, bank));
+                let at = if boat { &mut start } else { &mut end };
+                at.push_str(" with the boat");
+                format!("start: {start}; across: {end}")
+            }
+            Board::Maze(maze) => {
+                let (row, column) = maze.square(cell);
+                format!("row {}, column {}", row + 1, column + 1)
+            }
+            Board::Regions(regions) => regions.name(cell).map_or_else(|| "on the way".to_owned(), str::to_owned),
+            Board::Chase(chase) => {
+                let [cat, mouse] = chase.places(cell).map(|at| chase.nodes().get(at).map_or("", String::as_str));
+                let mover = if cell.side == Side::First { "cat" } else { "mouse" };
+                format!("cat at {cat}, mouse at {mouse}, the {mover} to move")
+            }
+        }
+    }
+}
+
+/// Some passengers: `2 ghosts, person`.
+pub(crate) fn group(passengers: &[Passenger], counts: &[u32]) -> String {
+    let some = passengers.iter().zip(counts).filter(|&(_, &count)| count > 0);
+    let words: Vec<String> = some
+        .map(|(passenger, &count)| match count {
+            1 if passenger.count == 1 => passenger.name.clone(),
+            1 => format!("1 {}", passenger.name),
+            _ => format!("{count} {}", passenger.many),
+        })
+        .collect();
+    if words.is_empty() { "nobody".to_owned() } else { words.join(", ") }
+}
