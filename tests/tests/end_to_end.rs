@@ -111,3 +111,52 @@ fn build_ask_verify_damage() {
     let told = String::from_utf8(damaged.stderr).unwrap();
     assert!(told.starts_with("error: the table KCPKA is damaged") && told.contains(".shard"), "{told}");
 }
+
+/// Every example of a puzzle: the same shards by `canju solve`, by one worker and by three that exchange plies; and the table
+/// answers by its name alone.
+#[test]
+fn puzzles_are_tables() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/examples");
+    let mut files: Vec<String> =
+        fs::read_dir(&examples).unwrap().map(|e| e.unwrap().path().to_str().unwrap().to_owned()).collect();
+    files.sort();
+    assert!(files.len() >= 10);
+    let folders = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let [alone, cut, solved] = folders.each_ref().map(|folder| folder.path().join("tables"));
+    for (tables, workers, cut_from) in [(&alone, "1", "1000000"), (&cut, "3", "1")] {
+        let mut coordinator = command("coordinator");
+        coordinator.args(["start", "--build", &files.join(","), "--threads", "1", "--memory", "1GiB"]);
+        coordinator.args(["--local-workers", workers, "--cut-from", cut_from, "--store"]);
+        succeeds(coordinator.arg(tables));
+    }
+    for file in &files {
+        succeeds(command("canju").args(["solve", file, "--store"]).arg(&solved));
+        // A second time there is nothing to do.
+        succeeds(command("canju").args(["solve", file, "--store"]).arg(&solved));
+    }
+    let written = shards(&alone);
+    assert!(written.len() >= 2 * 3 * files.len());
+    assert!(written == shards(&cut), "three workers wrote other bytes than one");
+    assert!(written == shards(&solved), "solve wrote other bytes than the cluster");
+
+    let ghosts = files.iter().find(|file| file.ends_with("ghosts.toml")).unwrap();
+    let table = json(&cut, &["probe", ghosts])["table"].as_str().unwrap().to_owned();
+    for (name, tables) in [(ghosts, &cut), (&table, &cut), (&table, &solved)] {
+        let value = json(tables, &["probe", name, "331"]);
+        assert_eq!((&value["outcome"], &value["steps"], &value["number"]), (&"solvable".into(), &11.into(), &1.into()));
+        assert_eq!((&value["moves"][0]["position"], &value["moves"][0]["steps"]), (&"310".into(), &10.into()));
+        let verified = String::from_utf8(canju(tables, &["verify", name]).stdout).unwrap();
+        assert!(verified.contains("20 positions checked (wdl, dtm), all follow from the rules"), "{verified}");
+    }
+    assert!(canju(&cut, &["verify", &files.join(",")]).status.success());
+    let manifest = |tables: &Path| {
+        let text = fs::read(tables.join(format!("tables/plain/{table}/manifest.json")));
+        let mut manifest: Value = serde_json::from_slice(&text.unwrap()).unwrap();
+        for metric in manifest["metrics"].as_object_mut().unwrap().values_mut() {
+            metric.as_object_mut().unwrap().remove("build");
+        }
+        manifest
+    };
+    assert_eq!(manifest(&cut), manifest(&solved));
+    assert_eq!(manifest(&cut)["definition"], fs::read_to_string(ghosts).unwrap());
+}

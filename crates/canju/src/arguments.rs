@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Replays a game or study and marks each move that changes the result, lengthens a win or shortens a loss.
     Annotate(AnnotateArguments),
+    /// Solves a puzzle from a file: a river crossing, a maze, cat and mouse.
+    Solve(SolveArguments),
 }
 
 #[derive(Debug, Args)]
@@ -95,7 +97,8 @@ impl From<Notation> for notation::Notation {
 
 #[derive(Debug, Args)]
 pub(crate) struct ProbeArguments {
-    /// The position: the board from Black's home rank down, and the side to move, w or b.
+    /// The position: the board from Black's home rank down, and the side to move, w or b. Or the file or the table of a puzzle
+    /// and a position of it.
     #[arg(required_unless_present = "file", conflicts_with = "file", value_name = "FEN")]
     pub fen: Vec<String>,
     /// Tell the values of all positions of a file, of a game those of its main line; - reads standard input. FEN
@@ -131,7 +134,7 @@ pub(crate) struct StatsArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArguments {
-    /// The endgames, such as KRKN,KCPKA.
+    /// The endgames, such as KRKN,KCPKA, or the files or tables of puzzles.
     #[arg(required = true, value_delimiter = ',', value_name = "NAME")]
     pub names: Vec<String>,
     #[command(flatten)]
@@ -145,6 +148,24 @@ pub(crate) struct VerifyArguments {
     /// Memory for decoded slices, in MiB.
     #[arg(long, default_value_t = 1024, value_name = "MIB")]
     pub memory: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SolveArguments {
+    /// The puzzle: TOML, a drawing of a maze, or a picture of one as PNG.
+    pub file: PathBuf,
+    /// Print every position with its label.
+    #[arg(long)]
+    pub table: bool,
+    /// Draw the solution into this file.
+    #[arg(long, value_name = "OUT")]
+    pub svg: Option<PathBuf>,
+    /// Write JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Write the table into a folder or s3://BUCKET/PREFIX, where `probe`, `verify` and `fetch` find it.
+    #[arg(long, value_name = "PLACE")]
+    pub store: Option<String>,
 }
 
 #[derive(Debug, Args)]

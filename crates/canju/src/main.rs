@@ -9,7 +9,9 @@ mod line;
 mod list;
 mod probe;
 mod probe_file;
+mod puzzle;
 mod serve;
+mod solve;
 mod stats;
 mod tables;
 mod verify;
@@ -31,7 +33,7 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            let all = ": give one of probe, line, stats, verify, list, annotate, serve";
+            let all = ": give one of probe, line, stats, verify, list, annotate, serve, solve";
             return failure::misused(&error, "canju", all);
         }
     };
@@ -55,6 +57,8 @@ fn main() -> ExitCode {
 
 fn run(command: &Command, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Solve(asked) => solve::run(asked, out)?,
+        Command::Probe(asked) if puzzle::is_meant(&asked.fen) => puzzle::probe(asked, out)?,
         Command::Probe(asked) => probe::run(asked, out)?,
         Command::Line(asked) => line::run(asked, out)?,
         Command::Stats(asked) => stats::run(asked, out)?,

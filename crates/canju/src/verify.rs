@@ -8,8 +8,8 @@ use canju_retro::TableName;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arguments::VerifyArguments;
-use crate::tables;
 use crate::words::{grouped, outcome};
+use crate::{puzzle, tables};
 
 /// More threads than this only get in each other's way.
 const MOST_THREADS: usize = 256;
@@ -23,9 +23,17 @@ pub(crate) fn run(arguments: &VerifyArguments, out: &mut dyn Write) -> anyhow::R
         anyhow::bail!("--threads {} is too many: give at most {MOST_THREADS}", arguments.threads);
     }
     let names = arguments.names.iter().filter(|name| !name.is_empty());
-    let tables = names.map(|name| Ok(tables::endgame(name)?.table)).collect::<anyhow::Result<Vec<_>>>()?;
-    let prober = tables::open(&arguments.tables)?;
+    let (puzzles, names): (Vec<_>, Vec<_>) = names.partition(|name| puzzle::is_named(name));
+    let tables = names.into_iter().map(|name| Ok(tables::endgame(name)?.table)).collect::<anyhow::Result<Vec<_>>>()?;
     let mut right = true;
+    for name in puzzles {
+        right &= puzzle::verify(&arguments.tables, name, out)?;
+        out.flush()?;
+    }
+    if tables.is_empty() {
+        return Ok(right);
+    }
+    let prober = tables::open(&arguments.tables)?;
     for table in tables {
         right &= verify(arguments, &prober, &table, out)?;
         out.flush()?;

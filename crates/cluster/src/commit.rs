@@ -151,7 +151,8 @@ fn draw_up(
     smaller: &[Manifest],
 ) -> Result<Manifest, ClusterError> {
     let solved = &commit.solved;
-    let mut manifest = Manifest::new(&commit.table, commit.rules, index, shape, &solved.statistics);
+    let mut manifest = Manifest::new(&commit.table, commit.rules, index, shape, &solved.statistics)
+        .with_definition(game.definition(&commit.table));
     for (metric, shards) in shards_by_metric(solved, shape)? {
         let read = metric.of_smaller(commit.rules);
         let hashes = smaller.iter().map(|manifest| {

@@ -50,6 +50,12 @@ impl TablePlan {
             let slices = shape.slices.get(run.start as usize..run.end as usize).unwrap_or_default();
             slices.iter().map(|s| u64::from(s.cells)).sum()
         };
+        let known = game.metrics(&table);
+        if let Some(metric) = metrics.iter().find(|m| !known.contains(m)) {
+            let known: Vec<&str> = known.iter().map(|m| m.name()).collect();
+            let reason = format!("{table} cannot be solved for {metric}: give --metric {}", known.join(" or --metric "));
+            return Err(ClusterError::Refused(reason));
+        }
         let mut build: Vec<Metric> = metrics.iter().copied().filter(|m| !present.contains(m)).collect();
         // Win, draw and loss comes with a distance: where it alone is gone, one is counted once more.
         if build.is_empty() && !present.contains(&Metric::Wdl) {

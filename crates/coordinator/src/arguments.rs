@@ -7,7 +7,7 @@ use canju_command::{Logging, Trust};
 use canju_store::{Location, LocationError, StoreOptions};
 use clap::{Args, Parser, Subcommand};
 
-/// Builds xiangqi endgame tables: plans, gives work to workers, and commits what they solve.
+/// Builds tables of xiangqi endgames and of puzzles: plans, gives work to workers, and commits what they solve.
 #[derive(Parser)]
 #[command(name = "coordinator", version)]
 pub(crate) struct Arguments {
@@ -62,7 +62,10 @@ pub(crate) struct Start {
     /// A folder where local workers keep in files what does not fit into their memory
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
-    /// Endgames to build, as KRKN,KCPKA; ends when they are there
+    /// A file of a puzzle that may be asked for; more than once for several
+    #[arg(long, value_name = "FILE")]
+    pub(crate) game: Vec<PathBuf>,
+    /// Endgames to build, as KRKN,KCPKA, or the files of puzzles; ends when they are there
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) build: Vec<String>,
     #[command(flatten)]
@@ -156,7 +159,7 @@ pub(crate) struct Remote {
 
 #[derive(Args)]
 pub(crate) struct Submit {
-    /// Endgames, as KRKN,KCPKA
+    /// Endgames, as KRKN,KCPKA, or the files of puzzles
     #[arg(required = true, value_name = "NAME", value_delimiter = ',')]
     pub(crate) names: Vec<String>,
     #[command(flatten)]
@@ -187,7 +190,7 @@ pub(crate) struct Cancel {
 
 #[derive(Args)]
 pub(crate) struct Plan {
-    /// Endgames, as KRKN,KCPKA
+    /// Endgames, as KRKN,KCPKA, or the files of puzzles
     #[arg(required = true, value_name = "NAME", value_delimiter = ',')]
     pub(crate) names: Vec<String>,
     #[command(flatten)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use canju_cluster::{Plan, bytes_in_words, closure, parse_bytes, parse_metrics, parse_tables, present};
-use canju_endgame::{INDEX_VERSION, Xiangqi};
+use canju_games::{Games, INDEX_VERSION};
 use canju_retro::Rules;
 use serde_json::{Value, json};
 
@@ -14,11 +14,11 @@ use crate::print;
 
 /// Prints the plan; an error where it does not fit.
 pub(crate) async fn plan(arguments: arguments::Plan) -> Result<()> {
-    let game = Xiangqi::new();
+    let (game, names) = Games::new().with_words(&arguments.names)?;
     let metrics = parse_metrics(&arguments.wanted.metric)?;
     let rules: Rules = arguments.wanted.rules.parse()?;
     let memory = arguments.memory.as_deref().map(parse_bytes).transpose()?;
-    let asked = parse_tables(&game, &arguments.names)?;
+    let asked = parse_tables(&game, &names)?;
     let tables = closure(&game, &asked)?;
     // A folder that is not there has no tables; one that cannot be read is an error.
     let location = arguments.place.location()?;

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use canju_cluster::{Client, job_json, state_name, status_json, wire};
+use canju_games::Games;
 use serde_json::Value;
 
 use crate::arguments::{Cancel, Remote, Status, Submit};
@@ -25,7 +26,9 @@ fn show(remote: &Remote, json: impl FnOnce() -> Value, text: impl FnOnce() -> St
 pub(crate) async fn submit(arguments: Submit) -> Result<()> {
     let mut client = connect(&arguments.remote).await?;
     let wanted = &arguments.wanted;
-    let job = client.submit(&arguments.names, &wanted.metric, &wanted.rules).await?;
+    // The coordinator must have been given the files, too.
+    let (_, names) = Games::new().with_words(&arguments.names)?;
+    let job = client.submit(&names, &wanted.metric, &wanted.rules).await?;
     if arguments.follow {
         let job = follow(&mut client, &job.id).await?;
         return show(&arguments.remote, || job_json(&job), || summary(&job));

@@ -9,7 +9,7 @@ use canju_cluster::{
     Client, ClusterError, Coordinator, CoordinatorSettings, Dashboard, HttpSettings, LeaseTiming, Network, Pool,
     Settings, Stores, Worker, WorkerSettings, available_memory, parse_bytes, parse_memory, parse_metrics, parse_tables,
 };
-use canju_endgame::{INDEX_VERSION, Xiangqi};
+use canju_games::{Games, INDEX_VERSION};
 use canju_retro::{Game, Rules};
 use canju_shelf::CacheSettings;
 use tokio::signal::unix::{SignalKind, signal};
@@ -22,8 +22,10 @@ use crate::print;
 use crate::summary::summary;
 
 /// Starts a coordinator, and what goes with it in this process.
-pub(crate) async fn start(arguments: Start) -> Result<()> {
-    let game: Arc<dyn Game> = Arc::new(Xiangqi::new());
+pub(crate) async fn start(mut arguments: Start) -> Result<()> {
+    let (games, build) = Games::new().with_files(&arguments.game)?.with_words(&arguments.build)?;
+    arguments.build = build;
+    let game: Arc<dyn Game> = Arc::new(games);
     // What cannot be asked is found out before anything is opened.
     if !arguments.build.is_empty() {
         parse_tables(game.as_ref(), &arguments.build)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use canju_retro::{
-    Cell, GameError, MemoryTables, Metric, Outcome, Players, Rules, Side, Statistics, Tables, Values, solve,
+    Cell, GameError, MemoryTables, Metric, Outcome, Part, Players, Rules, Side, Statistics, Tables, Values, solve,
 };
 
 use crate::Puzzle;
@@ -46,10 +46,19 @@ impl Solution {
     /// # Errors
     /// [`GameError::OutOfTurn`] where a way is longer than a table can tell, 65535 steps.
     pub fn of(puzzle: &Puzzle) -> Result<Self, GameError> {
+        Ok(Self::with_part(puzzle)?.0)
+    }
+
+    /// The same with the part that has solved it, from which a table can be written.
+    ///
+    /// # Errors
+    /// As [`Solution::of`].
+    pub fn with_part(puzzle: &Puzzle) -> Result<(Self, Box<dyn Part>), GameError> {
         let (game, name) = (puzzle.game()?, puzzle.name()?);
         let solved = solve(&game, &name, Metric::Dtm, Rules::Plain, Arc::new(MemoryTables::new()))?;
         let values = Values::of(puzzle.table().as_ref(), solved.part.as_ref())?;
-        Ok(Self { puzzle: puzzle.clone(), values, counts: (&solved.part.statistics()?).into() })
+        let counts = (&solved.part.statistics()?).into();
+        Ok((Self { puzzle: puzzle.clone(), values, counts }, solved.part))
     }
 
     /// Takes the labels from a finished table of the puzzle.

@@ -142,8 +142,8 @@ impl ExplicitTables {
         self.0.get(table).ok_or_else(|| {
             let known: Vec<&str> = self.0.keys().map(TableName::as_str).collect();
             let reason = match &known[..] {
-                [] => "no game file was given".to_owned(),
-                known => format!("the game files that were given have {}", known.join(", ")),
+                [] => "it comes from a file, which was not given: give it with --game FILE".to_owned(),
+                known => format!("the files that were given have {}: give its file with --game FILE", known.join(", ")),
             };
             GameError::Name { given: table.to_string(), reason }
         })
@@ -173,6 +173,10 @@ impl Game for ExplicitTables {
         }
         let table = Arc::clone(self.get(&spec.table)?);
         Ok(Box::new(part::ExplicitPart::new(table, spec)?))
+    }
+
+    fn metrics(&self, _table: &TableName) -> &'static [Metric] {
+        &[Metric::Dtm]
     }
 
     fn show(&self, table: &TableName, cell: Cell) -> Result<String, GameError> {

@@ -276,6 +276,16 @@ pub trait Game: Send + Sync {
     /// # Errors
     /// [`GameError::Name`] when the table or the cell does not exist.
     fn show(&self, table: &TableName, cell: Cell) -> Result<String, GameError>;
+
+    /// What a table can be solved for.
+    fn metrics(&self, _table: &TableName) -> &'static [Metric] {
+        &[Metric::Dtm, Metric::Dtc]
+    }
+
+    /// The text that a table's rules come from, where its name alone does not tell them: it is kept in the manifest.
+    fn definition(&self, _table: &TableName) -> Option<String> {
+        None
+    }
 }
 
 /// The slices of one table that one worker holds, and their labels so far.

@@ -35,6 +35,9 @@ pub struct Manifest {
     /// What is stored of each metric.
     #[serde(with = "names::by_metric")]
     pub metrics: BTreeMap<Metric, MetricEntry>,
+    /// The text that the table's rules come from, where its name alone does not tell them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<String>,
 }
 
 /// One thing for each side to move, named as in a FEN.
@@ -101,7 +104,14 @@ impl Manifest {
             positions: shape.positions,
             sides: BySide { w, b },
             metrics: BTreeMap::new(),
+            definition: None,
         }
+    }
+
+    /// The same with the text that the table's rules come from, if there is one.
+    #[must_use]
+    pub fn with_definition(self, definition: Option<String>) -> Self {
+        Self { definition, ..self }
     }
 
     /// The same with one more metric, or another entry for it.
@@ -124,6 +134,7 @@ impl Manifest {
             ("cells", self.cells == other.cells),
             ("positions", self.positions == other.positions),
             ("sides", self.sides == other.sides),
+            ("definition", self.definition == other.definition),
         ];
         let metric_differs = other
             .metrics

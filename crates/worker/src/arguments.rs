@@ -30,6 +30,9 @@ pub(crate) struct Start {
     /// The coordinators, one of which is active, separated by commas; they are tried until one is there
     #[arg(long, value_name = "URL", required = true, value_delimiter = ',')]
     pub(crate) coordinator: Vec<String>,
+    /// A file of a puzzle that it may be given to solve; more than once for several
+    #[arg(long, value_name = "FILE")]
+    pub(crate) game: Vec<PathBuf>,
     /// Where to take messages of other workers
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,

@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use canju_cluster::{HttpSettings, Stores, Worker, WorkerSettings, available_memory, parse_bytes, parse_memory};
 use canju_command::{Unwell, ask, failure};
-use canju_endgame::Xiangqi;
+use canju_games::Games;
 use canju_shelf::CacheSettings;
 use canju_store::StoreOptions;
 use clap::Parser;
@@ -45,14 +45,15 @@ fn run(arguments: Arguments) -> Result<()> {
     }
     let stores = stores(&arguments)?;
     let http = arguments.http;
+    let games = Games::new().with_files(&arguments.game)?;
     let settings = settings(arguments)?;
-    let result = runtime.block_on(start(stores, settings, http));
+    let result = runtime.block_on(start(games, stores, settings, http));
     // A part that is still on the threads must not hold up the end.
     runtime.shutdown_background();
     result
 }
 
-async fn start(stores: Stores, mut settings: WorkerSettings, http: Option<SocketAddr>) -> Result<()> {
+async fn start(games: Games, stores: Stores, mut settings: WorkerSettings, http: Option<SocketAddr>) -> Result<()> {
     let (once, twice) = stops()?;
     let mut once = Box::pin(once);
     let insecure_network = settings.insecure_network;
@@ -60,7 +61,7 @@ async fn start(stores: Stores, mut settings: WorkerSettings, http: Option<Socket
         found = advertise::advertised(settings.advertise.take(), settings.listen, &settings.coordinators) => found?,
         () = &mut once => return Ok(()),
     };
-    let worker = Worker::bind(Arc::new(Xiangqi::new()), Arc::new(stores), settings).await?;
+    let worker = Worker::bind(Arc::new(games), Arc::new(stores), settings).await?;
     tracing::info!(address = worker.address(), "worker listens");
     if let Some(listen) = http {
         let probe = worker.probe(&HttpSettings { listen, insecure_network }).await?;

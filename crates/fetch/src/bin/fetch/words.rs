@@ -1,7 +1,6 @@
 //! Numbers, names and patterns in words.
 
-use canju_endgame::Xiangqi;
-use canju_retro::{Game, TableName};
+use canju_retro::TableName;
 
 /// A number with its digits in threes.
 pub(crate) fn grouped(n: u64) -> String {
@@ -18,9 +17,8 @@ pub(crate) fn count(n: usize, one: &str) -> String {
 
 /// The tables of names in any order and case.
 pub(crate) fn tables(names: &[String]) -> anyhow::Result<Vec<TableName>> {
-    let game = Xiangqi::new();
     let given = names.iter().filter(|name| !name.is_empty());
-    Ok(given.map(|name| game.table(name)).collect::<Result<_, _>>()?)
+    Ok(given.map(|name| canju_games::name(name)).collect::<Result<_, _>>()?)
 }
 
 /// Whether a table is meant by a name in any order and case, or by a pattern with `*` and `?`.
@@ -35,7 +33,7 @@ impl Pattern {
         Ok(match given {
             None => Self::All,
             Some(text) if text.contains(['*', '?']) => Self::Wild(text.to_ascii_uppercase().into_bytes()),
-            Some(name) => Self::Table(Xiangqi::new().table(name)?),
+            Some(name) => Self::Table(canju_games::name(name)?),
         })
     }
 

@@ -1,0 +1,101 @@
+//! `canju solve`: what it prints, also on the page about puzzles, and how it fails.
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn canju(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_canju"))
+        .args(arguments)
+        .current_dir(root())
+        .env_remove("RUST_LOG")
+        .output()
+        .unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&stdout(&canju(arguments))).unwrap()
+}
+
+/// Each block of the page that begins with a command shows what that command prints.
+#[test]
+fn the_page_shows_what_is_printed() {
+    let page = fs::read_to_string(root().join("docs/puzzles.md")).unwrap();
+    let mut shown = 0;
+    for block in page.split("```text\n$ canju ").skip(1) {
+        let (block, _) = block.split_once("```").unwrap();
+        let (command, printed) = block.split_once('\n').unwrap();
+        let arguments: Vec<&str> = command.split_whitespace().collect();
+        assert_eq!(stdout(&canju(&arguments)), printed, "{command}");
+        shown += 1;
+    }
+    assert!(shown >= 5, "{shown}");
+}
+
+/// The files that stand on the page are the examples.
+#[test]
+fn the_page_shows_the_examples() {
+    let page = fs::read_to_string(root().join("docs/puzzles.md")).unwrap();
+    for name in ["ghosts.toml", "maze.txt", "roads.toml", "chase.toml"] {
+        let text = fs::read_to_string(root().join("docs/examples").join(name)).unwrap();
+        assert!(page.contains(&text), "{name}");
+    }
+}
+
+#[test]
+fn json_has_the_line_and_all_labels() {
+    let solved = json(&["solve", "docs/examples/ghosts.toml", "--json", "--table"]);
+    assert_eq!(
+        (&solved["steps"], &solved["shortest"], &solved["outcome"]),
+        (&11.into(), &"4".into(), &"solvable".into())
+    );
+    let numbers: Vec<u64> = solved["line"].as_array().unwrap().iter().map(|s| s["number"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [1, 19, 2, 20, 3, 27, 6, 30, 13, 31, 11, 32]);
+    let labels = solved["labels"].as_array().unwrap();
+    assert_eq!(labels.len(), 32);
+    assert_eq!(labels[29]["next"], serde_json::json!([11, 14]));
+    assert_eq!(labels.iter().filter(|label| label["legal"] == true).count(), 20);
+    let chase = json(&["solve", "docs/examples/chase.toml", "--json"]);
+    assert_eq!((&chase["outcome"], &chase["longest"]["steps"]), (&"safe".into(), &3.into()));
+    assert_eq!(chase.get("labels"), None);
+}
+
+#[test]
+fn pictures_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("maze.svg");
+    stdout(&canju(&["solve", "docs/examples/maze.txt", "--svg", picture.to_str().unwrap()]));
+    assert!(fs::read_to_string(&picture).unwrap().contains("<polyline"));
+}
+
+#[test]
+fn failures_are_one_line_with_the_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad = folder.path().join("bad.toml");
+    fs::write(&bad, "puzzle = \"river\"\n[boat]\nseats = \"two\"\n").unwrap();
+    let bad = bad.to_str().unwrap().to_owned();
+    for (arguments, word) in [
+        (vec!["solve", &bad], format!("{bad}:3: ")),
+        (vec!["solve", "no/such.toml"], "no/such.toml: cannot be read".to_owned()),
+        (vec!["solve", "docs/examples/maze.txt", "--svg", "no/such/picture.svg"], "no/such/picture.svg".to_owned()),
+        (vec!["verify", &bad], "no folder ./tables".to_owned()),
+        (vec!["probe", "RIVER0123456789", "331"], "no folder ./tables".to_owned()),
+    ] {
+        let output = canju(&arguments);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.starts_with("error: ") && told.lines().count() == 1 && told.contains(&word), "{told}");
+    }
+}
