@@ -32,7 +32,7 @@ pub(crate) fn write(place: &str, puzzle: &Puzzle, part: &dyn Part) -> anyhow::Re
     let location = place.parse::<Location>()?.absolute()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let store = canju_store::open(&location, &StoreOptions::default()).await?;
+        let store = canju_store::open(&location, &StoreOptions { writable: true, ..StoreOptions::default() }).await?;
         for (key, bytes) in objects {
             put(&store, &key, bytes, &manifest).await?;
         }
