@@ -82,6 +82,10 @@ impl Game for Ewn {
         Ok(Box::new(EwnPart::new(index(&spec.table)?, spec.slices.clone(), tables)?))
     }
 
+    fn metrics(&self, _table: &TableName) -> &'static [Metric] {
+        &[Metric::Odds]
+    }
+
     fn show(&self, table: &TableName, cell: Cell) -> Result<String, GameError> {
         let position = index(table)?.position(cell);
         position.map(|position| position.to_string()).ok_or_else(|| GameError::Name {

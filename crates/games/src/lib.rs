@@ -3,9 +3,10 @@
 //! | name | game | crate |
 //! |---|---|---|
 //! | `RIVER`, `MAZE` or `CHASE` and ten hexadecimal digits | a puzzle from a file | `canju-puzzles` |
+//! | `EWN` and the stones | EinStein würfelt nicht! | `canju-ewn` |
 //! | every other one | an endgame of xiangqi | `canju-endgame` |
 //!
-//! Xiangqi's tables are known by their names. A puzzle is what its file says: who works on it must be given the file, and
+//! Tables of these are known by their names. A puzzle is what its file says: who works on it must be given the file, and
 //! the digits in its name, which are a hash of the file, see to it that all are given the same.
 //!
 //! ```
@@ -14,6 +15,7 @@
 //!
 //! let games = Games::new();
 //! assert_eq!(games.table("krkn")?.as_str(), "KRKN");
+//! assert_eq!(games.table("ewn12b1")?.as_str(), "EWN12B1");
 //! assert!(games.table("RIVER0123456789").is_err(), "its file was not given");
 //! # Ok::<(), canju_retro::GameError>(())
 //! ```
@@ -22,6 +24,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use canju_endgame::Xiangqi;
+use canju_ewn::Ewn;
 use canju_puzzles::{Puzzle, PuzzleError};
 use canju_retro::{Cell, ExplicitTables, Game, GameError, Metric, Part, PartSpec, Shape, TableName, Tables};
 
@@ -29,13 +32,16 @@ pub use canju_endgame::INDEX_VERSION;
 
 /// How the names of puzzles begin.
 const PUZZLES: [&str; 3] = ["RIVER", "MAZE", "CHASE"];
-/// Behind it stand so many digits.
+/// How the names of tables of EinStein würfelt nicht! begin.
+const EWN: &str = "EWN";
+/// Behind the name of a puzzle's kind stand so many digits.
 const DIGITS: usize = 10;
 
 /// All games, with the puzzles that were given.
 #[derive(Clone, Default)]
 pub struct Games {
     xiangqi: Xiangqi,
+    ewn: Ewn,
     puzzles: ExplicitTables,
     definitions: Vec<(TableName, String)>,
 }
@@ -91,7 +97,11 @@ impl Games {
     }
 
     fn of(&self, table: &TableName) -> &dyn Game {
-        if is_puzzle(table.as_str()) { &self.puzzles } else { &self.xiangqi }
+        match table.as_str() {
+            name if is_puzzle(name) => &self.puzzles,
+            name if is_ewn(name) => &self.ewn,
+            _ => &self.xiangqi,
+        }
     }
 }
 
@@ -116,12 +126,22 @@ pub fn is_puzzle(name: &str) -> bool {
 /// # Errors
 /// As [`Game::table`].
 pub fn name(text: &str) -> Result<TableName, GameError> {
-    if is_puzzle(text) { TableName::new(&text.to_ascii_uppercase()) } else { Xiangqi::new().table(text) }
+    if is_puzzle(text) { TableName::new(&text.to_ascii_uppercase()) } else { Games::new().table(text) }
+}
+
+/// True for a name that is meant to be a table of EinStein würfelt nicht!: no endgame of xiangqi begins so.
+#[must_use]
+pub fn is_ewn(name: &str) -> bool {
+    name.get(..EWN.len()).is_some_and(|start| start.eq_ignore_ascii_case(EWN))
 }
 
 impl Game for Games {
     fn table(&self, name: &str) -> Result<TableName, GameError> {
-        if is_puzzle(name) { self.puzzles.table(name) } else { self.xiangqi.table(name) }
+        match name {
+            _ if is_puzzle(name) => self.puzzles.table(name),
+            _ if is_ewn(name) => self.ewn.table(name),
+            _ => self.xiangqi.table(name),
+        }
     }
 
     fn smaller(&self, table: &TableName) -> Result<Vec<TableName>, GameError> {
