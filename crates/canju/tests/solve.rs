@@ -65,7 +65,7 @@ fn json_has_the_line_and_all_labels() {
     assert_eq!(numbers, [1, 19, 2, 20, 3, 27, 6, 30, 13, 31, 11, 32]);
     let labels = solved["labels"].as_array().unwrap();
     assert_eq!(labels.len(), 32);
-    assert_eq!(labels[29]["next"], serde_json::json!([11, 14]));
+    assert_eq!(labels[30]["next"], serde_json::json!([11, 14]));
     assert_eq!(labels.iter().filter(|label| label["legal"] == true).count(), 20);
     let chase = json(&["solve", "docs/examples/chase.toml", "--json"]);
     assert_eq!((&chase["outcome"], &chase["longest"]["steps"]), (&"safe".into(), &3.into()));
