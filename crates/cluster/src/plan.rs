@@ -53,7 +53,8 @@ impl TablePlan {
         let known = game.metrics(&table);
         if let Some(metric) = metrics.iter().find(|m| !known.contains(m)) {
             let known: Vec<&str> = known.iter().map(|m| m.name()).collect();
-            let reason = format!("{table} cannot be solved for {metric}: give --metric {}", known.join(" or --metric "));
+            let reason =
+                format!("{table} cannot be solved for {metric}: give --metric {}", known.join(" or --metric "));
             return Err(ClusterError::Refused(reason));
         }
         let mut build: Vec<Metric> = metrics.iter().copied().filter(|m| !present.contains(m)).collect();

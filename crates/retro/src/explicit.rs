@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub use audit::{Audit, Disagreement, Values, audit, examine};
 
-use crate::{Cell, Game, GameError, Metric, Part, PartSpec, Shape, Side, SliceShape, TableName, Tables};
+use crate::{Cell, Game, GameError, Metric, Part, PartSpec, Rules, Shape, Side, SliceShape, TableName, Tables};
 
 /// How labels combine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,6 +170,11 @@ impl Game for ExplicitTables {
                 "{} has only dtm, the moves to the end: not {}",
                 spec.table, spec.metric
             )));
+        }
+        if spec.rules != Rules::Plain {
+            let reason =
+                format!("{} knows no rule of repetition: give the rules plain, not {}", spec.table, spec.rules);
+            return Err(GameError::OutOfTurn(reason));
         }
         let table = Arc::clone(self.get(&spec.table)?);
         Ok(Box::new(part::ExplicitPart::new(table, spec)?))
