@@ -124,7 +124,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Whether a lost cell is one in which the side violates the rules of repetition for ever, or breaks that off: every
-    /// move that leads one ply further, which is to where it came from, checks, or all of them chase one piece.
+    /// move that leads further from the end, which is to where it came from, checks, or all of them chase one piece.
     fn violates(
         &mut self,
         metric: usize,
@@ -133,7 +133,7 @@ impl<'a> Checker<'a> {
         computed: Outcome,
     ) -> Result<bool, ProbeError> {
         let (Outcome::Loss(stored), Outcome::Loss(computed)) = (stored, computed) else { return Ok(false) };
-        if stored.order == 0 || computed != further(further(stored)) || self.board.in_check() {
+        if stored.order == 0 || computed.order != stored.order || computed < stored || self.board.in_check() {
             return Ok(false);
         }
         let (mut checks, mut chased) = (true, u128::MAX);
@@ -142,7 +142,7 @@ impl<'a> Checker<'a> {
                 continue;
             };
             let spot = self.found(self.plan.numbering.after(stand, &self.board, piece, chosen))?;
-            if unpack(self.desk.successor(metric, spot)?) == Outcome::Win(further(stored)) {
+            if matches!(unpack(self.desk.successor(metric, spot)?), Outcome::Win(d) if d > stored) {
                 checks &= self.board.gives_check(chosen);
                 chased &= self.board.chases(chosen);
             }
