@@ -160,7 +160,7 @@ fn greedy(name: &str, rules: Rules, every: u32) {
                     continue;
                 }
                 violations += 1;
-                let goes_on = here.order > 0 && next.order == here.order && here.dtm.unwrap() % 2 == 0;
+                let goes_on = here.order > 0 && next.order == here.order && here.dtm.unwrap().is_multiple_of(2);
                 assert!(goes_on && !board.gives_check(best), "{after} {reply}");
                 let violates = after.gives_check(reply) || rules == Rules::Axf && after.chases(reply) != 0;
                 assert!(violates, "{after} {reply}");
