@@ -7,6 +7,8 @@ use canju_retro::{Metric, Rules};
 use canju_xiangqi::notation;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::ewn::{GradeArguments, MatchArguments};
+
 /// Asks finished xiangqi endgame tables about positions, counts, and checks them.
 #[derive(Debug, Parser)]
 #[command(name = "canju", version)]
@@ -39,6 +41,10 @@ pub(crate) enum Command {
     Verify(VerifyArguments),
     /// The tables that are there.
     List(ListArguments),
+    /// Lets two players play EinStein würfelt nicht! in the contest's format.
+    Match(MatchArguments),
+    /// What players of EinStein würfelt nicht! lose by their moves, against exact tables.
+    Grade(GradeArguments),
     /// Answers over HTTP: JSON, the explorer page, and the query form of the public xiangqi database.
     Serve(ServeArguments),
     /// Replays a game or study and marks each move that changes the result, lengthens a win or shortens a loss.
@@ -107,6 +113,9 @@ pub(crate) struct ProbeArguments {
     pub file: Option<PathBuf>,
     #[command(flatten)]
     pub asked: Asked,
+    /// Draw the board into this file; of EinStein würfelt nicht! only.
+    #[arg(long, value_name = "OUT", conflicts_with = "file")]
+    pub svg: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

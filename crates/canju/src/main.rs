@@ -3,6 +3,7 @@
 mod annotate;
 mod arguments;
 mod ask;
+mod ewn;
 mod file;
 mod judge;
 mod line;
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            let all = ": give one of probe, line, stats, verify, list, annotate, serve, solve";
+            let all = ": give one of probe, line, stats, verify, list, annotate, serve, solve, match, grade";
             return failure::misused(&error, "canju", all);
         }
     };
@@ -59,10 +60,13 @@ fn run(command: &Command, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     match command {
         Command::Solve(asked) => solve::run(asked, out)?,
         Command::Probe(asked) if puzzle::is_meant(&asked.fen) => puzzle::probe(asked, out)?,
+        Command::Probe(asked) if ewn::is_meant(&asked.fen) => ewn::probe(asked, out)?,
         Command::Probe(asked) => probe::run(asked, out)?,
         Command::Line(asked) => line::run(asked, out)?,
         Command::Stats(asked) => stats::run(asked, out)?,
         Command::List(asked) => list::run(asked, out)?,
+        Command::Match(asked) => ewn::play(asked, out)?,
+        Command::Grade(asked) => ewn::grade(asked, out)?,
         Command::Serve(asked) => serve::run(asked, out)?,
         Command::Annotate(asked) => annotate::run(asked, out)?,
         Command::Verify(asked) => {

@@ -40,6 +40,9 @@ pub(crate) fn run(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::Re
     if let Some(path) = &arguments.file {
         return probe_file::run(path, asked, out);
     }
+    if arguments.svg.is_some() {
+        anyhow::bail!("--svg draws positions of EinStein würfelt nicht!, as R1d1 R4a1 B1b5 r: leave it out");
+    }
     let position = tables::position(&arguments.fen)?;
     let prober = tables::open(&asked.tables)?;
     let value = prober.probe(&position)?;

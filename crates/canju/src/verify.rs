@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arguments::VerifyArguments;
 use crate::words::{grouped, outcome};
-use crate::{puzzle, tables};
+use crate::{ewn, puzzle, tables};
 
 /// More threads than this only get in each other's way.
 const MOST_THREADS: usize = 256;
@@ -24,10 +24,15 @@ pub(crate) fn run(arguments: &VerifyArguments, out: &mut dyn Write) -> anyhow::R
     }
     let names = arguments.names.iter().filter(|name| !name.is_empty());
     let (puzzles, names): (Vec<_>, Vec<_>) = names.partition(|name| puzzle::is_named(name));
+    let (stones, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| ewn::is_named(name));
     let tables = names.into_iter().map(|name| Ok(tables::endgame(name)?.table)).collect::<anyhow::Result<Vec<_>>>()?;
     let mut right = true;
     for name in puzzles {
         right &= puzzle::verify(&arguments.tables, name, out)?;
+        out.flush()?;
+    }
+    for name in stones {
+        right &= ewn::verify(arguments, name, out)?;
         out.flush()?;
     }
     if tables.is_empty() {

@@ -1,0 +1,167 @@
+//! EinStein würfelt nicht!: what positions are worth, and whether tables follow from the rules.
+
+mod arguments;
+mod grade;
+mod lookup;
+mod matches;
+
+use std::fs;
+use std::io::Write;
+
+use anyhow::{Context, bail};
+use canju_ewn::{Color, Die, INDEX_VERSION, Index, Lookup, Move, Position, Signature, Square, picture, read_rolled};
+use canju_retro::TableName;
+use canju_table::TableSet;
+use serde::Serialize;
+
+pub(crate) use arguments::{GradeArguments, MatchArguments};
+pub(crate) use grade::run as grade;
+pub(crate) use lookup::TableLookup;
+pub(crate) use matches::run as play;
+
+use crate::arguments::{ProbeArguments, VerifyArguments};
+use crate::tables;
+use crate::words::grouped;
+
+/// True where one of the words is a stone of a position, as R1d1.
+pub(crate) fn is_meant(words: &[String]) -> bool {
+    let mut words = words.iter().flat_map(|word| word.split([' ', ',']));
+    words.any(|word| match word.as_bytes() {
+        [b'R' | b'r' | b'B' | b'b', b'1'..=b'6', column, b'1'..=b'5'] => matches!(column | 0x20, b'a'..=b'e'),
+        _ => false,
+    })
+}
+
+/// True for the name of a table of this game.
+pub(crate) fn is_named(name: &str) -> bool {
+    name.parse::<Signature>().is_ok()
+}
+
+/// Refuses a table whose cells are numbered otherwise.
+fn check_index(set: &TableSet, table: &TableName) -> anyhow::Result<()> {
+    let found = set.manifest(table)?.index;
+    if found != INDEX_VERSION {
+        bail!("{table} has index {found}, and this canju knows {INDEX_VERSION}: build it again");
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Probed {
+    position: String,
+    table: Option<String>,
+    chance: f64,
+    rolls: Vec<Roll>,
+}
+
+#[derive(Serialize)]
+struct Roll {
+    die: u8,
+    chance: f64,
+    moves: Vec<Rated>,
+}
+
+#[derive(Serialize)]
+struct Rated {
+    #[serde(rename = "move")]
+    chosen: String,
+    chance: f64,
+}
+
+/// The chance that the side to move wins before it rolls, and for every roll and move, best first.
+pub(crate) fn probe(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::Result<()> {
+    let asked = &arguments.asked;
+    let (position, rolled) = read_rolled(&arguments.fen.join(" "))?;
+    let known = TableLookup::new(tables::open(&asked.tables)?)?;
+    let chance = |position: &Position| -> anyhow::Result<f64> {
+        let Some((index, _)) = Index::find(position) else {
+            return Ok(if position.winner() == Some(position.to_move()) { 1.0 } else { 0.0 });
+        };
+        let table = index.signature();
+        known.chance(position)?.with_context(|| {
+            format!("no table {table}: build it with `coordinator start --build {table} --metric odds`")
+        })
+    };
+    let table = Index::find(&position).map(|(index, _)| index.signature().to_string());
+    let dice = rolled.map_or(Die::ALL.to_vec(), |die| vec![die]);
+    let mut rolls = Vec::new();
+    let mut best_move = None;
+    for die in dice.into_iter().filter(|_| position.winner().is_none()) {
+        let mut moves: Vec<(Move, f64)> = position
+            .legal_moves(die)
+            .map(|m| Ok((m, 1.0 - chance(&position.after(&m))?)))
+            .collect::<anyhow::Result<_>>()?;
+        moves.sort_by(|a, b| b.1.total_cmp(&a.1));
+        best_move = rolled.and(moves.first().map(|(m, _)| *m));
+        let rated = moves.iter().map(|(m, chance)| Rated { chosen: m.to_string(), chance: *chance }).collect();
+        rolls.push(Roll { die: die.number(), chance: moves.first().map_or(0.0, |best| best.1), moves: rated });
+    }
+    let probed = Probed { position: position.to_string(), table, chance: chance(&position)?, rolls };
+    if let Some(file) = &arguments.svg {
+        fs::write(file, picture(&position, best_move.as_ref()))
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    if asked.json {
+        writeln!(out, "{}", serde_json::to_string(&probed)?)?;
+        return Ok(());
+    }
+    tell(&position, &probed, out)
+}
+
+fn tell(position: &Position, probed: &Probed, out: &mut dyn Write) -> anyhow::Result<()> {
+    let table = probed.table.as_deref().unwrap_or("the game is over");
+    writeln!(out, "{}  {table}", probed.position)?;
+    for row in 0..5 {
+        let cells = (0..5).filter_map(|column| Square::new(row, column));
+        let cells = cells.map(|square| match position.at(square) {
+            Some((color, number)) => format!(" {}{number}", color.letter()),
+            None => "  .".to_owned(),
+        });
+        writeln!(out, "{}{}", 5 - row, cells.collect::<String>())?;
+    }
+    writeln!(out, "   a  b  c  d  e")?;
+    let side = position.to_move().name();
+    writeln!(out, "{side} to move, before the roll: {}", words(probed.chance))?;
+    for roll in &probed.rolls {
+        writeln!(out, "  {}: {}", roll.die, words(roll.chance))?;
+        for rated in &roll.moves {
+            writeln!(out, "     {}  {}", rated.chosen, words(rated.chance))?;
+        }
+    }
+    Ok(())
+}
+
+/// A chance in words: certainty is told from what is merely likely.
+fn words(chance: f64) -> String {
+    match chance {
+        1.0 => "wins".to_owned(),
+        0.0 => "loses".to_owned(),
+        // Nothing that can fail reads as 1.
+        _ => format!("{:.6}", chance.clamp(0.000_001, 0.999_999)),
+    }
+}
+
+/// Verifies a table; false where it is wrong.
+pub(crate) fn verify(arguments: &VerifyArguments, name: &str, out: &mut dyn Write) -> anyhow::Result<bool> {
+    let table = name.parse::<Signature>()?.name()?;
+    let prober = tables::open(&arguments.tables)?;
+    let set = prober.tables();
+    let bytes = set.verify_shards(&table)?;
+    check_index(set, &table)?;
+    writeln!(out, "{table}: {} shards, {} bytes are what was written", bytes.shards, grouped(bytes.bytes))?;
+    out.flush()?;
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build()?;
+    let found = threads.install(|| canju_ewn::verify(&table, set, arguments.sample, &|| {}))?;
+    let checked = grouped(found.checked);
+    match found.first {
+        None => writeln!(out, "{table}: {checked} positions checked (odds), all follow from the rules")?,
+        Some((_, position, stored, computed)) => {
+            writeln!(out, "{table}: {checked} positions checked (odds), {} wrong", grouped(found.wrong))?;
+            writeln!(out, "{table}: first wrong: {position} (odds): stored {stored}, computed {computed}")?;
+        }
+    }
+    Ok(found.wrong == 0)
+}
+
+/// Both sides, for tables of results.
+const SIDES: [Color; 2] = Color::BOTH;
