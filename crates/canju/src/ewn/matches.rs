@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
-use canju_ewn::{Dice, Losses, Lookup, LookupError, Player, PlayerKind, Table, Tally, loss, share};
+use canju_ewn::{Dice, Lookup, LookupError, Losses, Player, PlayerKind, Table, Tally, loss, share};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -36,7 +36,11 @@ struct Side {
 }
 
 /// One match, and what each side's moves lost.
-fn contest(arguments: &MatchArguments, tables: &Arc<dyn Lookup>, number: u64) -> Result<(Tally, [Losses; 2]), LookupError> {
+fn contest(
+    arguments: &MatchArguments,
+    tables: &Arc<dyn Lookup>,
+    number: u64,
+) -> Result<(Tally, [Losses; 2]), LookupError> {
     let dice = |row: u64| Dice::row(arguments.seed, 3 * number + row);
     let player = |kind: PlayerKind, row| kind.player(dice(row), Arc::clone(tables), arguments.known.depth);
     let (mut red, mut blue) = (player(arguments.red, 1), player(arguments.blue, 2));
@@ -51,8 +55,7 @@ fn contest(arguments: &MatchArguments, tables: &Arc<dyn Lookup>, number: u64) ->
         Ok(())
     };
     let players: [&mut dyn Player; 2] = [red.as_mut(), blue.as_mut()];
-    let games =
-        Table { players, dice: dice(0), clock: &mut || begin.elapsed(), watch: &mut watch }.contest()?;
+    let games = Table { players, dice: dice(0), clock: &mut || begin.elapsed(), watch: &mut watch }.contest()?;
     let mut tally = Tally::default();
     tally.add(&games);
     Ok((tally, losses))
