@@ -1,32 +1,25 @@
-//! What puzzles of a million positions cost: `cargo run --release -p canju-puzzles --example million [maze|river|chase]`.
+//! What a maze of a million squares costs: `cargo run --release -p canju-puzzles --example million`.
 #![allow(clippy::unwrap_used, reason = "an example that cannot be set up has failed")]
 
-use std::fmt::Write;
 use std::fs;
 use std::time::Instant;
 
 use canju_puzzles::{Puzzle, Solution};
 
 fn main() {
-    let wanted = std::env::args().nth(1);
-    for (kind, text) in [("maze", maze()), ("river", river()), ("chase", chase())] {
-        if wanted.as_ref().is_some_and(|wanted| wanted != kind) {
-            continue;
-        }
-        let (start, cpu) = (Instant::now(), cpu_seconds());
-        let puzzle = Puzzle::parse("million", &text).unwrap();
-        let solution = Solution::of(&puzzle).unwrap();
-        let (seconds, cpu) = (start.elapsed().as_secs_f64(), cpu_seconds() - cpu);
-        let counts = solution.counts();
-        println!(
-            "{kind}: {} positions, {} legal, {} decided, {:?} steps: {seconds:.2} s, {cpu:.2} CPU s, {} MiB at most",
-            counts.positions,
-            counts.legal,
-            counts.decided,
-            solution.steps(),
-            peak_mib()
-        );
-    }
+    let (start, cpu) = (Instant::now(), cpu_seconds());
+    let puzzle = Puzzle::parse("million", &maze()).unwrap();
+    let solution = Solution::of(&puzzle).unwrap();
+    let (seconds, cpu) = (start.elapsed().as_secs_f64(), cpu_seconds() - cpu);
+    let counts = solution.counts();
+    println!(
+        "{} positions, {} legal, {} decided, {:?} steps: {seconds:.2} s, {cpu:.2} CPU s, {} MiB at most",
+        counts.positions,
+        counts.legal,
+        counts.decided,
+        solution.steps(),
+        peak_mib()
+    );
 }
 
 /// A thousand times a thousand squares, a third of them walls.
@@ -46,28 +39,6 @@ fn maze() -> String {
         text.push('\n');
     }
     text
-}
-
-/// Nineteen who all row, two at a time, none of them alone with the next one.
-fn river() -> String {
-    let mut text = "puzzle = \"river\"\n[boat]\nseats = 3\n".to_owned();
-    for i in 0..19 {
-        let _ = write!(text, "[[passenger]]\nname = \"p{i}\"\nrows = true\n");
-    }
-    for i in 0..18 {
-        let others = (0..19).filter(|&o| o != i && o != i + 1).map(|o| format!("\"p{o}\"")).collect::<Vec<_>>();
-        let _ = write!(text, "[[forbidden]]\nall = [\"p{i}\", \"p{}\"]\nnone = [{}]\n", i + 1, others.join(", "));
-    }
-    text
-}
-
-/// A cat and a mouse on a ring of 707 nodes with chords.
-fn chase() -> String {
-    let nodes = 707;
-    let ring = (0..nodes).map(|i| format!("\"{i}-{}\"", (i + 1) % nodes));
-    let chords = (0..nodes).step_by(3).map(|i| format!("\"{i}-{}\"", (i * 7 + 50) % nodes));
-    let edges: Vec<String> = ring.chain(chords.filter(|e| !e.starts_with("\"108-"))).collect();
-    format!("puzzle = \"chase\"\nedges = [{}]\ncat = \"0\"\nmouse = \"300\"\nfirst = \"mouse\"\n", edges.join(", "))
 }
 
 /// What Linux says that the process has computed; 0 elsewhere.
