@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use canju_retro::Rules;
 
-use crate::board::{Board, may_stand};
+use crate::board::Board;
+use crate::placements::Placements;
 use crate::rabin::{self, Game};
 
 /// Who wins, for the side to move.
@@ -29,63 +30,30 @@ pub enum Fate {
 
 /// One endgame, solved under one rule of repetition.
 pub struct Settled {
-    letters: Vec<u8>,
-    grounds: Vec<Vec<usize>>,
-    numbers: Vec<[usize; 90]>,
+    placements: Placements,
     fates: Vec<Fate>,
 }
 
 impl Settled {
     fn new(letters: &[u8]) -> Self {
-        let ground = |&letter: &u8| (0..90).filter(|&s| may_stand(letter, s)).collect::<Vec<_>>();
-        let grounds: Vec<Vec<usize>> = letters.iter().map(ground).collect();
-        let numbers = grounds.iter().map(|squares| {
-            let mut numbers = [usize::MAX; 90];
-            squares.iter().enumerate().for_each(|(i, &s)| numbers[s] = i);
-            numbers
-        });
-        Self { letters: letters.to_vec(), numbers: numbers.collect(), grounds, fates: Vec::new() }
+        Self { placements: Placements::new(letters), fates: Vec::new() }
     }
 
     fn len(&self) -> usize {
-        self.grounds.iter().map(Vec::len).product()
-    }
-
-    fn squares(&self, mut id: usize) -> Vec<usize> {
-        let mut squares = vec![0; self.letters.len()];
-        for (square, ground) in squares.iter_mut().zip(&self.grounds).rev() {
-            *square = ground[id % ground.len()];
-            id /= ground.len();
-        }
-        squares
-    }
-
-    fn id(&self, squares: impl Iterator<Item = usize>) -> usize {
-        squares.zip(&self.numbers).zip(&self.grounds).fold(0, |id, ((s, numbers), g)| id * g.len() + numbers[s])
-    }
-
-    fn board(&self, squares: &[usize]) -> Option<Board> {
-        Board::new(self.letters.iter().map(|&l| char::from(l)).zip(squares.iter().copied()))
+        self.placements.len()
     }
 
     /// Who wins a position of the endgame.
     #[must_use]
     pub fn fate(&self, board: &Board, red: bool) -> Fate {
-        let mut used = 0u128;
-        let squares = self.letters.iter().map(|letter| {
-            let square = (0..90).find(|&s| board.0[s] == *letter && used >> s & 1 == 0).unwrap();
-            used |= 1 << square;
-            square
-        });
-        let id = self.id(squares);
+        let id = self.placements.id_of(board);
         self.fates[if red { id } else { id + self.len() }]
     }
 
     /// Won, lost and drawn positions of the full board, identical pieces not told apart.
     #[must_use]
     pub fn counts(&self, red: bool) -> [u64; 3] {
-        let same = |letter: u8| self.letters.iter().filter(|&&l| l == letter).count();
-        let orders: usize = (b'A'..=b'z').map(|letter| (1..=same(letter)).product::<usize>()).product();
+        let orders = self.placements.orders();
         let half = if red { &self.fates[..self.len()] } else { &self.fates[self.len()..] };
         [Fate::Win, Fate::Loss, Fate::Draw].map(|fate| (half.iter().filter(|&&f| f == fate).count() / orders) as u64)
     }
@@ -174,13 +142,13 @@ impl Graph {
         };
         for node in 0..2 * len {
             let red = node < len;
-            let squares = settled.squares(node % len);
-            if let Some(mut board) = settled.board(&squares).filter(|board| board.is_legal(red)) {
+            let squares = settled.placements.squares(node % len);
+            if let Some(mut board) = settled.placements.board(&squares).filter(|board| board.is_legal(red)) {
                 graph.legal[node] = true;
                 board.moves(red, &mut |after, from, to, taken| {
                     let placed = |i: usize| if squares[i] == from { to } else { squares[i] };
                     if taken == 0 {
-                        let id = settled.id((0..squares.len()).map(placed));
+                        let id = settled.placements.id((0..squares.len()).map(placed));
                         let to = (if red { id + len } else { id }) as u32;
                         graph.back_starts[to as usize + 1] += 1;
                         graph.steps.push(Step { to, checks: after.is_exposed(!red) });
@@ -188,7 +156,7 @@ impl Graph {
                     }
                     let victim = squares.iter().position(|&s| s == to).unwrap();
                     let child = smaller[victim].as_ref().unwrap();
-                    let id = child.id((0..squares.len()).filter(|&i| i != victim).map(placed));
+                    let id = child.placements.id((0..squares.len()).filter(|&i| i != victim).map(placed));
                     match child.fates[if red { id + child.len() } else { id }] {
                         Fate::Loss => graph.captures[node].wins = true,
                         Fate::Draw => graph.captures[node].draws = true,
@@ -286,9 +254,9 @@ impl Graph {
         let mut number = vec![u32::MAX; fates.len()];
         nodes.iter().enumerate().for_each(|(i, &node)| number[node] = i as u32);
         // The hero's pieces but the king, and by placement which pieces attack which: those of the villain, of the hero.
-        let victims: Vec<usize> = (0..settled.letters.len())
-            .filter(|&i| crate::board::is_red(settled.letters[i]) == hero_red)
-            .filter(|&i| rules != Rules::Check && !settled.letters[i].eq_ignore_ascii_case(&b'k'))
+        let victims: Vec<usize> = (0..settled.placements.letters().len())
+            .filter(|&i| crate::board::is_red(settled.placements.letters()[i]) == hero_red)
+            .filter(|&i| rules != Rules::Check && !settled.placements.letters()[i].eq_ignore_ascii_case(&b'k'))
             .collect();
         let mut attacks: [Vec<u64>; 2] = [Vec::new(), Vec::new()];
         if rules != Rules::Check {
@@ -302,7 +270,7 @@ impl Graph {
             }
         }
         let all = (2u8 << victims.len()) - 1;
-        let men = settled.letters.len();
+        let men = settled.placements.letters().len();
         let game = Game::new(
             victims.len() + 1,
             nodes.iter().map(|&node| {
@@ -344,9 +312,9 @@ impl Graph {
 
 /// Bit `8 * attacker + victim` of each attack by a side.
 fn attack_pairs(settled: &Settled, id: usize, by_red: bool) -> u64 {
-    let squares = settled.squares(id);
-    let Some(board) = settled.board(&squares) else { return 0 };
-    let red = |i: &usize| crate::board::is_red(settled.letters[*i]);
+    let squares = settled.placements.squares(id);
+    let Some(board) = settled.placements.board(&squares) else { return 0 };
+    let red = |i: &usize| crate::board::is_red(settled.placements.letters()[*i]);
     let mut pairs = 0;
     for by in (0..squares.len()).filter(|i| red(i) == by_red) {
         for of in (0..squares.len()).filter(|i| red(i) != by_red) {

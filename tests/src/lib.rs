@@ -15,6 +15,7 @@
 mod board;
 mod damage;
 mod endless;
+mod placements;
 mod pursuit;
 mod rabin;
 mod reference;

@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::board::{Board, may_stand};
+use crate::board::Board;
+use crate::placements::Placements;
 
 /// What a position is worth to the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,53 +34,20 @@ fn loss(plies: usize) -> i16 {
 
 /// One endgame, solved.
 pub struct Judged {
-    letters: Vec<u8>,
-    /// The number of each square among those that a piece may have, by piece.
-    numbers: Vec<[usize; 90]>,
-    grounds: Vec<Vec<usize>>,
+    placements: Placements,
     dtm: [Vec<i16>; 2],
     dtc: [Vec<i16>; 2],
 }
 
 impl Judged {
     fn new(letters: &[u8]) -> Self {
-        let ground = |&letter| (0..90).filter(|&s| may_stand(letter, s)).collect::<Vec<_>>();
-        let grounds: Vec<Vec<usize>> = letters.iter().map(ground).collect();
-        let numbers = grounds.iter().map(|squares| {
-            let mut numbers = [usize::MAX; 90];
-            squares.iter().enumerate().for_each(|(i, &s)| numbers[s] = i);
-            numbers
-        });
-        let numbers = numbers.collect();
-        Self { letters: letters.to_vec(), numbers, grounds, dtm: [vec![], vec![]], dtc: [vec![], vec![]] }
-    }
-
-    fn len(&self) -> usize {
-        self.grounds.iter().map(Vec::len).product()
-    }
-
-    fn squares(&self, mut id: usize) -> Vec<usize> {
-        let mut squares = vec![0; self.letters.len()];
-        for (square, ground) in squares.iter_mut().zip(&self.grounds).rev() {
-            *square = ground[id % ground.len()];
-            id /= ground.len();
-        }
-        squares
-    }
-
-    fn id(&self, board: &Board) -> usize {
-        let mut used = 0u128;
-        self.letters.iter().enumerate().fold(0, |id, (i, letter)| {
-            let square = (0..90).find(|&s| board.0[s] == *letter && used >> s & 1 == 0).unwrap();
-            used |= 1 << square;
-            id * self.grounds[i].len() + self.numbers[i][square]
-        })
+        Self { placements: Placements::new(letters), dtm: [vec![], vec![]], dtc: [vec![], vec![]] }
     }
 
     /// What a position of the endgame is worth.
     #[must_use]
     pub fn judge(&self, board: &Board, red: bool) -> Judgement {
-        let (side, id) = (usize::from(!red), self.id(board));
+        let (side, id) = (usize::from(!red), self.placements.id_of(board));
         match (self.dtm[side][id], self.dtc[side][id]) {
             (ILLEGAL, _) => Judgement::Illegal,
             (DRAW, _) => Judgement::Draw,
@@ -91,11 +59,7 @@ impl Judged {
     /// Won, lost and drawn positions of the full board, identical pieces not told apart.
     #[must_use]
     pub fn counts(&self, red: bool) -> [u64; 3] {
-        let same = |letter: u8| self.letters.iter().filter(|&&l| l == letter).count();
-        let mut orders = 1;
-        for letter in b'A'..=b'z' {
-            orders *= (1..=same(letter)).product::<usize>();
-        }
+        let orders = self.placements.orders();
         let values = &self.dtm[usize::from(!red)];
         let count = |wanted: fn(i16) -> bool| (values.iter().filter(|&&v| wanted(v)).count() / orders) as u64;
         [count(|v| v > 0), count(|v| v < 0 && v != ILLEGAL), count(|v| v == DRAW)]
@@ -161,7 +125,8 @@ impl Reference {
 
 impl Graph {
     fn new(judged: &Judged, smaller: &HashMap<u8, Arc<Judged>>) -> Self {
-        let len = judged.len();
+        let placements = &judged.placements;
+        let len = placements.len();
         let mut graph = Self {
             legal: vec![false; 2 * len],
             moves: vec![0; 2 * len],
@@ -172,16 +137,13 @@ impl Graph {
         let mut edges: Vec<(u32, u32)> = Vec::new();
         for node in 0..2 * len {
             let (red, id) = (node < len, node % len);
-            let squares = judged.squares(id);
-            let pieces = judged.letters.iter().map(|&l| char::from(l)).zip(squares.iter().copied());
-            let Some(mut board) = Board::new(pieces).filter(|board| board.is_legal(red)) else { continue };
+            let squares = placements.squares(id);
+            let Some(mut board) = placements.board(&squares).filter(|board| board.is_legal(red)) else { continue };
             graph.legal[node] = true;
             board.moves(red, &mut |after, from, to, taken| {
                 graph.moves[node] += 1;
                 if taken == 0 {
-                    let man = squares.iter().position(|&s| s == from).unwrap();
-                    let digits = (0..squares.len()).map(|i| judged.numbers[i][if i == man { to } else { squares[i] }]);
-                    let next = digits.zip(&judged.grounds).fold(0, |id, (digit, ground)| id * ground.len() + digit);
+                    let next = placements.id(squares.iter().map(|&s| if s == from { to } else { s }));
                     let next = next + if red { len } else { 0 };
                     graph.starts[next] += 1;
                     edges.push((next as u32, node as u32));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use canju_retro::{
     After, Distance, GameError, Metric, Part, PartSpec, Room, Rules, ScratchFile, Side, SliceCodes, Statistics,
-    StepCounts, Tables,
+    StepCounts, Tables, next_ply,
 };
 use canju_xiangqi::Color;
 use rayon::prelude::*;
@@ -115,9 +115,7 @@ impl Part for XiangqiPart {
         if self.next != Some(ply) {
             return Err(GameError::OutOfTurn(format!("ply {ply}, when {:?} is next", self.next)));
         }
-        let Some(next) = ply.checked_add(1) else {
-            return Err(GameError::OutOfTurn(format!("more than {ply} plies")));
-        };
+        let next = next_ply(ply)?;
         let at = ply - self.course.began;
         if ply < self.applied {
             self.labels.recall(&self.territory, &self.own, ply)?;

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use canju_retro::{Code, GameError, Metric, Odds, Part, Side, SliceCodes, Statistics, StepCounts, Tables};
+use canju_retro::{Code, GameError, Metric, Odds, Part, Side, SliceCodes, Statistics, StepCounts, Tables, next_ply};
 use rayon::prelude::*;
 
 use crate::message::{self, Message, misfit};
@@ -73,9 +73,7 @@ impl Part for EwnPart {
         let Some(sweep) = self.sweep.as_ref().filter(|_| self.next == ply) else {
             return Err(GameError::OutOfTurn(format!("ply {ply}, when {} is next or nothing is prepared", self.next)));
         };
-        let Some(next) = ply.checked_add(1) else {
-            return Err(GameError::OutOfTurn(format!("more than {ply} plies")));
-        };
+        let next = next_ply(ply)?;
         let slices: Vec<u32> = self.layer(ply).collect();
         let open: Vec<u32> = slices.iter().copied().filter(|&slice| self.known_slice(slice).is_none()).collect();
         let missing = |slice: &u32| self.index.leads_to(*slice).into_iter().find(|&to| self.known_slice(to).is_none());

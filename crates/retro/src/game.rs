@@ -245,6 +245,14 @@ impl StepCounts {
     }
 }
 
+/// The ply after one.
+///
+/// # Errors
+/// [`GameError::OutOfTurn`] after the last that can be numbered.
+pub fn next_ply(ply: u16) -> Result<u16, GameError> {
+    ply.checked_add(1).ok_or_else(|| GameError::OutOfTurn(format!("more than {ply} plies")))
+}
+
 /// A family of tables: names, shapes, and the solver of a part.
 pub trait Game: Send + Sync {
     /// The canonical table of a name as users write it.

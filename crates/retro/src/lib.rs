@@ -37,7 +37,9 @@ mod value;
 pub use codes::{Block, SliceCodes};
 pub use explicit::{Audit, Disagreement, End, Explicit, ExplicitTables, Players, Values, audit, examine};
 pub use frontier::{Frontier, FrontierError};
-pub use game::{After, Cell, Game, GameError, Part, PartSpec, Shape, Side, SliceShape, StepCounts, TableName, Tables};
+pub use game::{
+    After, Cell, Game, GameError, Part, PartSpec, Shape, Side, SliceShape, StepCounts, TableName, Tables, next_ply,
+};
 pub use log::{FrontierLog, LogEntry};
 pub use memory::MemoryTables;
 pub use metric::{Metric, Rules, UnknownName};

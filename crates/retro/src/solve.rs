@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{After, Game, GameError, Metric, Part, PartSpec, Rules, TableName, Tables};
+use crate::{After, Game, GameError, Metric, Part, PartSpec, Rules, TableName, Tables, next_ply};
 
 /// A table that was solved in one piece.
 pub struct Solved {
@@ -40,7 +40,7 @@ pub fn solve(
             part.turn(counts.after)?;
             idle = 0;
         }
-        ply = ply.checked_add(1).ok_or_else(|| GameError::OutOfTurn("more than 65535 plies".into()))?;
+        ply = next_ply(ply)?;
     }
     Ok(Solved { part, plies: ply, labels })
 }

@@ -12,7 +12,7 @@ use super::saved::{self, Arrival, arrival, misfit, take};
 use super::{Explicit, Players};
 use crate::{
     Cell, Code, Distance, Frontier, FrontierLog, GameError, Longest, Metric, Outcome, Part, PartSpec, Side, SliceCodes,
-    Statistics, StepCounts,
+    Statistics, StepCounts, next_ply,
 };
 
 /// What is known of a cell: two bits, and the ply above them.
@@ -255,9 +255,7 @@ impl Part for ExplicitPart {
         if self.next != Some(ply) {
             return Err(GameError::OutOfTurn(format!("ply {ply}, when {:?} is next", self.next)));
         }
-        let Some(next) = ply.checked_add(1) else {
-            return Err(GameError::OutOfTurn(format!("more than {ply} plies")));
-        };
+        let next = next_ply(ply)?;
         self.next = Some(next);
         if ply < self.applied {
             return self.counts(ply);
