@@ -8,22 +8,12 @@ use std::time::Instant;
 
 use canju_endgame::Xiangqi;
 use canju_probe::{Distances, OpenOptions, Prober};
-use canju_retro::{Cell, Game, Side};
+use canju_retro::{Cell, Game, Random, Side};
 use canju_xiangqi::{Color, Position};
-
-/// The same numbers in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((u128::from(self.0 >> 11) * u128::from(n)) >> 53) as u64
-    }
-}
 
 /// So many legal positions of all endgames of the tables, seen from either side.
 fn positions(prober: &Prober, number: usize) -> Vec<Position> {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let game = Xiangqi::new();
     let indices: Vec<_> = prober.tables().endgames().unwrap().iter().map(|t| game.index(t).unwrap()).collect();
     let shapes: Vec<_> = indices.iter().map(|i| game.shape(i.name()).unwrap()).collect();

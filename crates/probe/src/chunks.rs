@@ -1,8 +1,6 @@
 //! How the cells of a table are shared out: in pieces of one slice and one side to move.
 
-use canju_retro::{Shape, Side};
-
-use crate::random::Random;
+use canju_retro::{Random, Shape, Side};
 
 /// Cells of a chunk when all are checked.
 const CHUNK: u32 = 1 << 18;

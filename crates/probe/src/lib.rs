@@ -51,7 +51,6 @@ mod network;
 mod numbering;
 mod open;
 mod prober;
-mod random;
 mod slices;
 mod value;
 mod verify;

@@ -8,11 +8,10 @@
 use std::sync::Arc;
 
 use canju_endgame::Index;
-use canju_retro::{Cell, Side};
+use canju_retro::{Cell, Random, Side};
 use canju_xiangqi::{Color, Move, Piece, Position, Role, Square, role_squares};
 
 use crate::lesson::{FORT, Lesson};
-use crate::random::Random;
 
 const KEYS: usize = 9 << 12;
 /// Stands for a contribution that is not known. Eighteen of them still fit, and one is beyond any known sum.
