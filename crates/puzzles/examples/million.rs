@@ -1,25 +1,46 @@
-//! What a maze of a million squares costs: `cargo run --release -p canju-puzzles --example million`.
+//! What puzzles of a million positions cost: `cargo run --release -p canju-puzzles --example million`.
 #![allow(clippy::unwrap_used, reason = "an example that cannot be set up has failed")]
 
+use std::fmt::Write;
 use std::fs;
 use std::time::Instant;
 
 use canju_puzzles::{Puzzle, Solution};
 
 fn main() {
-    let (start, cpu) = (Instant::now(), cpu_seconds());
-    let puzzle = Puzzle::parse("million", &maze()).unwrap();
-    let solution = Solution::of(&puzzle).unwrap();
-    let (seconds, cpu) = (start.elapsed().as_secs_f64(), cpu_seconds() - cpu);
-    let counts = solution.counts();
-    println!(
-        "{} positions, {} legal, {} decided, {:?} steps: {seconds:.2} s, {cpu:.2} CPU s, {} MiB at most",
-        counts.positions,
-        counts.legal,
-        counts.decided,
-        solution.steps(),
-        peak_mib()
-    );
+    for (name, text) in [("maze", maze()), ("river", river())] {
+        let (start, cpu) = (Instant::now(), cpu_seconds());
+        let puzzle = Puzzle::parse(name, &text).unwrap();
+        let solution = Solution::of(&puzzle).unwrap();
+        let solved = cpu_seconds() - cpu;
+        let (line, longest, shortest) = (solution.line(puzzle.start()), solution.longest(), solution.shortest());
+        let (seconds, cpu) = (start.elapsed().as_secs_f64(), cpu_seconds() - cpu);
+        let counts = solution.counts();
+        println!(
+            "{name}: {} positions, {} legal, {} decided, {} steps, {} at most, {} ways: {seconds:.2} s, {cpu:.2} CPU s, of which {solved:.2} for the labels; {} MiB at most",
+            counts.positions,
+            counts.legal,
+            counts.decided,
+            line.len() - 1,
+            longest.map_or(0, |(_, most)| most),
+            shortest.map_or("more than 2^128".to_owned(), |n| n.to_string()),
+            peak_mib()
+        );
+    }
+}
+
+/// Three people take 17 things across with a boat for four; some things must not be left with each other.
+fn river() -> String {
+    let mut text =
+        "puzzle = \"river\"\n[[passenger]]\nname = \"man\"\nmany = \"men\"\ncount = 3\nrows = true\n".to_owned();
+    for thing in 1..18 {
+        writeln!(text, "[[passenger]]\nname = \"thing{thing}\"").unwrap();
+    }
+    text.push_str("[boat]\nseats = 4\n");
+    for thing in (1..17).step_by(3) {
+        writeln!(text, "[[forbidden]]\nall = [\"thing{thing}\", \"thing{}\"]\nnone = [\"man\"]", thing + 1).unwrap();
+    }
+    text
 }
 
 /// A thousand times a thousand squares, a third of them walls.

@@ -19,6 +19,7 @@ mod chase_file;
 mod drawing;
 mod error;
 mod file;
+mod loads;
 mod maze;
 mod picture;
 mod puzzle;

@@ -116,6 +116,16 @@ impl Puzzle {
         }
     }
 
+    /// The same, lent.
+    pub(crate) fn rules(&self) -> &dyn Explicit {
+        match &self.board {
+            Board::River(river) => river.as_ref(),
+            Board::Maze(maze) => maze.as_ref(),
+            Board::Regions(regions) => regions.as_ref(),
+            Board::Chase(chase) => chase.as_ref(),
+        }
+    }
+
     /// The position that it begins with.
     #[must_use]
     pub fn start(&self) -> Cell {

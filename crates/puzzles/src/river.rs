@@ -6,6 +6,8 @@
 
 use canju_retro::{Cell, End, Explicit, Players, Side, SliceShape};
 
+use crate::loads::Loads;
+
 /// Most positions.
 pub(crate) const MOST_POSITIONS: u64 = 1 << 28;
 
@@ -49,8 +51,7 @@ impl Forbidden {
 #[derive(Clone, Debug)]
 pub struct River {
     passengers: Vec<Passenger>,
-    /// How many of each kind of passenger the boat can take at a time, in each way that it can.
-    loads: Vec<Load>,
+    loads: Loads,
     /// What one passenger of each kind counts in the number of a bank.
     weights: Vec<u32>,
     /// Positions with the boat on one side.
@@ -63,13 +64,6 @@ pub struct River {
     anywhere: bool,
     /// By the number of the bank: whether neither bank holds what is forbidden.
     safe: Vec<u64>,
-}
-
-#[derive(Clone, Debug)]
-struct Load {
-    counts: Vec<u32>,
-    /// What the load counts in the number of a bank.
-    weight: u32,
 }
 
 impl River {
@@ -99,10 +93,7 @@ impl River {
         }
         let slice = weights[prefix];
         let prefix = prefix + 1;
-        let loads = loads
-            .into_iter()
-            .map(|counts| Load { weight: counts.iter().zip(&weights).map(|(c, w)| c * w).sum(), counts });
-        let loads = loads.collect();
+        let loads = Loads::new(loads, &weights);
         let mut river = Self { passengers, loads, weights, half, slice, prefix, anywhere, safe: Vec::new() };
         river.safe = river.judge(forbidden);
         river
@@ -159,7 +150,8 @@ impl River {
         let ((boat, from), (other, to)) = (self.bank(from), self.bank(to));
         let moved = if boat { from.checked_sub(to)? } else { to.checked_sub(from)? };
         let load = self.loads.iter().find(|l| l.weight == moved)?;
-        (boat != other && self.fits(load, boat, from)).then(|| load.counts.clone())
+        let fits = load.counts.iter().zip(self.at_boat(boat, from)).all(|(taken, there)| *taken <= there);
+        (boat != other && fits).then(|| load.counts.clone())
     }
 
     fn counts(&self, bank: u32) -> Vec<u32> {
@@ -177,13 +169,13 @@ impl River {
         Cell { slice: place / self.slice, index: place % self.slice, side: Side::First }
     }
 
-    /// True where the load is on the boat's bank.
-    fn fits(&self, load: &Load, boat: bool, bank: u32) -> bool {
-        let kinds = load.counts.iter().zip(&self.weights).zip(&self.passengers);
-        kinds.into_iter().all(|((&taken, weight), passenger)| {
-            let here = bank / weight % (passenger.count + 1);
-            taken <= if boat { here } else { passenger.count - here }
-        })
+    /// How many of each kind are on the boat's bank.
+    fn at_boat(&self, boat: bool, bank: u32) -> Vec<u32> {
+        let mut there = self.counts(bank);
+        if !boat {
+            there.iter_mut().zip(&self.passengers).for_each(|(here, p)| *here = p.count - *here);
+        }
+        there
     }
 }
 
@@ -226,9 +218,8 @@ impl Explicit for River {
 
     fn successors(&self, cell: Cell, found: &mut Vec<Cell>) {
         let (boat, bank) = self.bank(cell);
-        for load in self.loads.iter().filter(|load| self.fits(load, boat, bank)) {
-            found.push(self.cell(!boat, if boat { bank - load.weight } else { bank + load.weight }));
-        }
+        let to = |weight| self.cell(!boat, if boat { bank - weight } else { bank + weight });
+        self.loads.within(&self.at_boat(boat, bank), |weight| found.push(to(weight)));
     }
 
     /// Who crossed can cross back.

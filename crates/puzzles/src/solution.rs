@@ -1,10 +1,10 @@
 //! What people want to know of a puzzle whose positions are labelled.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use canju_retro::{
-    Cell, GameError, MemoryTables, Metric, Outcome, Part, Players, Rules, Side, Statistics, Tables, Values, solve,
+    Cell, Distance, GameError, MemoryTables, Metric, Outcome, Part, Players, Rules, Side, Statistics, Tables, Values,
+    solve,
 };
 
 use crate::Puzzle;
@@ -38,6 +38,14 @@ impl From<&Statistics> for Counts {
             open: sum.open + side.draws(),
         })
     }
+}
+
+/// How many ways lead to a position.
+struct Ways {
+    to: Cell,
+    count: u128,
+    /// From which position of those before it was reached last.
+    from: u32,
 }
 
 impl Solution {
@@ -114,16 +122,13 @@ impl Solution {
     /// What a position is for the side to move; `None` for one that the rules forbid.
     #[must_use]
     pub fn value(&self, cell: Cell) -> Option<Outcome> {
-        self.puzzle.table().legal(cell).then(|| self.values.get(cell))
+        self.puzzle.rules().legal(cell).then(|| self.values.get(cell))
     }
 
     /// Steps from a position to its end when all do their best; `None` where there is none.
     #[must_use]
     pub fn steps_from(&self, cell: Cell) -> Option<u16> {
-        match self.value(cell)? {
-            Outcome::Win(distance) | Outcome::Loss(distance) => Some(distance.plies),
-            Outcome::Draw => None,
-        }
+        steps(self.value(cell)?)
     }
 
     /// The same from the position that the puzzle begins with.
@@ -135,30 +140,42 @@ impl Solution {
     /// The positions that one move leads to, each once, in the order of their numbers.
     #[must_use]
     pub fn moves(&self, cell: Cell) -> Vec<Cell> {
-        let table = self.puzzle.table();
+        self.moves_to(cell, |_| true)
+    }
+
+    /// Those of them whose value is as wanted.
+    fn moves_to(&self, cell: Cell, wanted: impl Fn(Outcome) -> bool) -> Vec<Cell> {
         let mut found = Vec::new();
-        if table.legal(cell) && table.end(cell).is_none() {
-            table.successors(cell, &mut found);
-        }
-        found.retain(|&to| table.legal(to));
+        self.leads(cell, wanted, &mut found);
         found.sort_unstable_by_key(|&to| self.puzzle.number(to));
         found.dedup();
         found
+    }
+
+    /// The same in no order, and some of them perhaps more than once.
+    fn leads(&self, cell: Cell, wanted: impl Fn(Outcome) -> bool, found: &mut Vec<Cell>) {
+        let table = self.puzzle.rules();
+        found.clear();
+        if table.legal(cell) && table.end(cell).is_none() {
+            table.successors(cell, found);
+        }
+        // Most are not wanted, and what is stored is quicker to ask than the rules.
+        found.retain(|&to| wanted(self.values.get(to)) && table.legal(to));
     }
 
     /// The best moves: those that come nearest to the end for who wins, or stay away from it longest for who loses. All that
     /// keep the draw where there is one.
     #[must_use]
     pub fn best(&self, cell: Cell) -> Vec<Cell> {
-        let mut moves = self.moves(cell);
-        match (self.value(cell), self.steps_from(cell)) {
-            (Some(Outcome::Draw), _) if self.puzzle.table().players() == Players::Two => {
-                moves.retain(|&to| self.value(to) == Some(Outcome::Draw));
+        match self.value(cell) {
+            Some(Outcome::Draw) if self.puzzle.rules().players() == Players::Two => {
+                self.moves_to(cell, |value| value == Outcome::Draw)
             }
-            (_, Some(steps)) => moves.retain(|&to| self.steps_from(to).is_some_and(|after| after + 1 == steps)),
-            _ => moves.clear(),
+            Some(Outcome::Win(far) | Outcome::Loss(far)) => {
+                self.moves_to(cell, |value| steps(value).is_some_and(|after| after + 1 == far.plies))
+            }
+            _ => Vec::new(),
         }
-        moves
     }
 
     /// The positions from one to its end, itself first; of equally good moves always the one with the smallest number. Only
@@ -179,20 +196,43 @@ impl Solution {
     /// of one player.
     #[must_use]
     pub fn shortest(&self) -> Option<u128> {
-        let start = self.puzzle.start();
         let Some(steps) = self.steps() else { return Some(0) };
-        let mut ways: BTreeMap<Cell, u128> = BTreeMap::from([(start, 1)]);
-        for _ in 0..steps {
-            let mut next: BTreeMap<Cell, u128> = BTreeMap::new();
-            for (cell, count) in ways {
-                for to in self.best(cell) {
-                    let sum = next.entry(to).or_default();
-                    *sum = sum.checked_add(count)?;
+        let slices = self.puzzle.rules().slices();
+        let starts: Vec<usize> = slices
+            .iter()
+            .scan(0, |sum, shape| {
+                let start = *sum;
+                *sum += shape.cells as usize;
+                Some(start)
+            })
+            .collect();
+        // Of each cell its place among those that are reached next, and 0 for none: there may be millions of moves.
+        let mut places = vec![0u32; slices.iter().map(|shape| shape.cells as usize).sum()];
+        let mut ways = vec![Ways { to: self.puzzle.start(), count: 1, from: 0 }];
+        let mut found = Vec::new();
+        for left in (0..steps).rev() {
+            let mut next: Vec<Ways> = Vec::new();
+            for (from, way) in (0..).zip(&ways) {
+                self.leads(way.to, |value| value == Outcome::Win(Distance::plies(left)), &mut found);
+                for &to in &found {
+                    let place = &mut places[starts[to.slice as usize] + to.index as usize];
+                    match next.get_mut((*place as usize).wrapping_sub(1)) {
+                        Some(known) if known.from == from => {}
+                        Some(known) => {
+                            known.count = known.count.checked_add(way.count)?;
+                            known.from = from;
+                        }
+                        None => {
+                            next.push(Ways { to, count: way.count, from });
+                            *place = next.len() as u32;
+                        }
+                    }
                 }
             }
+            next.iter().for_each(|way| places[starts[way.to.slice as usize] + way.to.index as usize] = 0);
             ways = next;
         }
-        ways.into_values().try_fold(0u128, u128::checked_add)
+        ways.iter().try_fold(0u128, |sum, way| sum.checked_add(way.count))
     }
 
     /// The position that is furthest from its end, the one with the smallest number, and how far that is.
@@ -207,5 +247,13 @@ impl Solution {
             }
         }
         longest
+    }
+}
+
+/// Steps to the end; `None` where there is none.
+fn steps(value: Outcome) -> Option<u16> {
+    match value {
+        Outcome::Win(distance) | Outcome::Loss(distance) => Some(distance.plies),
+        Outcome::Draw => None,
     }
 }
