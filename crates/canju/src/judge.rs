@@ -5,7 +5,7 @@ use canju_records::Ply;
 use canju_xiangqi::{Color, Move};
 use serde::Serialize;
 
-use crate::ask::{Answer, Asker, for_the_mover};
+use crate::ask::{Answer, Asker};
 
 /// What is wrong with a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(crate) fn judge(asker: &Asker, ply: &Ply) -> Result<Judged, ProbeError> {
     let before = asker.value(&ply.before)?;
     let Ok(value) = before else {
         // What the move leads to may be known all the same.
-        let after = asker.value(&ply.after)?.map(|after| for_the_mover(&after));
+        let after = asker.value_of_move(&ply.before, ply.chosen)?;
         return Ok(Judged { before, after, mark: None, best: Vec::new() });
     };
     let moves = asker.moves(&ply.before)?;
@@ -65,7 +65,7 @@ pub(crate) fn judge(asker: &Asker, ply: &Ply) -> Result<Judged, ProbeError> {
     let played = moves.into_iter().find(|(chosen, _)| *chosen == ply.chosen);
     let after = match played {
         Some((_, answer)) => answer,
-        None => asker.value(&ply.after)?.map(|after| for_the_mover(&after)),
+        None => asker.value_of_move(&ply.before, ply.chosen)?,
     };
     let mark = after.as_ref().ok().and_then(|after| fault(&value, after));
     Ok(Judged { before, after, mark, best })

@@ -89,7 +89,7 @@ fn tell(record: &Record, met: &[Met], out: &mut dyn Write) -> anyhow::Result<()>
     for Met { position, led, answer } in met {
         let words = match answer {
             Ok(value) => words::value(value) + probe::ending(position),
-            Err(unknown) => unknown.brief(),
+            Err(unknown) => words::unknown(unknown),
         };
         let led = led.as_ref().map(|(_, text)| format!("{text}  ")).unwrap_or_default();
         writeln!(out, "  {led}{}  {}: {words}", position.to_fen(), tables::endgame_of(position))?;

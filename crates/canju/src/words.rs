@@ -1,6 +1,6 @@
 //! Values and numbers in words.
 
-use canju_probe::{Value, Wdl};
+use canju_probe::{Reason, Unknown, Value, Wdl};
 use canju_retro::Outcome;
 
 /// Plies and the winner's moves in them.
@@ -32,6 +32,17 @@ pub(crate) fn value(value: &Value) -> String {
         }
     };
     words + &broken(value.outcome, value.order)
+}
+
+/// Why there is no value, in a few words.
+pub(crate) fn unknown(unknown: &Unknown) -> String {
+    match (&unknown.endgame, unknown.reason) {
+        (Some(endgame), Reason::Metric) => format!("unknown, {endgame} lacks a distance"),
+        (Some(endgame), _) => format!("unknown, no table {endgame}"),
+        (None, Reason::TooLarge) => "unknown, too many men for any table".to_owned(),
+        (None, Reason::Doubled) => "unknown, two soldiers of one side share a file before the river".to_owned(),
+        (None, _) => "unknown, no game leads here".to_owned(),
+    }
 }
 
 /// What the loser has to break off on the way, in words; nothing where the order is 0.

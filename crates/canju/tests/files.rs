@@ -207,6 +207,17 @@ fn standard_input_is_a_file_too() {
     assert!(text.contains("   1.   a6b8  win, mate in 43 plies (22 moves)\n"), "{text}");
 }
 
+/// The rules tell of who cannot move.
+#[test]
+fn a_mate_is_lost_whatever_tables_there_are() {
+    let game = "mate|3k5/R8/9/9/9/9/9/9/8R/5K3 w|i1i9";
+    let text = stdout(&run(&["annotate"], Path::new("-"), game));
+    let wanted = "   1.   i1i9  win, mate in 1 ply (1 move), conversion in 1 ply (1 move), checkmated\n";
+    assert!(text.contains(wanted), "{text}");
+    let text = stdout(&run(&["annotate"], Path::new("-"), &game.replace("i1i9", "i1i3")));
+    assert!(text.contains("   1.   i1i3  unknown, no table KRRK\n"), "{text}");
+}
+
 #[test]
 fn rubbish_is_told_in_one_line_with_its_place() {
     let file = folder().join("rubbish.txt");

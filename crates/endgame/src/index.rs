@@ -100,15 +100,6 @@ impl Index {
         Attackers::price(material).map(drop).map_err(|reason| GameError::TooLarge { table, reason })
     }
 
-    /// Whether a material can be indexed. Costs nothing, while an index may take hundreds of megabytes.
-    ///
-    /// # Errors
-    /// [`GameError::TooLarge`], with what is exceeded.
-    pub fn fits(material: &Material) -> Result<(), GameError> {
-        let table = TableName::new(&material.to_string())?;
-        Attackers::price(material).map(|_| ()).map_err(|reason| GameError::TooLarge { table, reason })
-    }
-
     /// The material, Red first.
     #[must_use]
     pub fn material(&self) -> &Material {

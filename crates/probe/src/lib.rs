@@ -52,11 +52,13 @@ mod numbering;
 mod open;
 mod prober;
 mod slices;
+mod unknown;
 mod value;
 mod verify;
 
 pub use error::ProbeError;
 pub use open::OpenOptions;
-pub use prober::Prober;
+pub use prober::{Prober, RatedMove};
+pub use unknown::{Reason, Unknown};
 pub use value::{Distances, Value, Wdl};
 pub use verify::{Options, Progress, Report, WrongCell};

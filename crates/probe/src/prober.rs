@@ -8,7 +8,10 @@ use canju_table::{Manifest, Table, TableError, TableSet};
 use canju_xiangqi::{Color, Material, Move, Position, Role};
 
 use crate::endgames::{Endgame, Endgames};
-use crate::{Distances, ProbeError, Value, Wdl};
+use crate::{Distances, ProbeError, Reason, Unknown, Value, Wdl};
+
+/// A move with its value for who makes it, or why that is not known.
+pub type RatedMove = (Move, Result<Value, ProbeError>);
 
 /// Answers for positions from the tables of a set. Shared by any number of threads.
 pub struct Prober {
@@ -36,7 +39,7 @@ impl Prober {
         &self.tables
     }
 
-    /// The value of a position for the side to move.
+    /// The value of a position for the side to move. Who cannot move has lost, even where no table tells.
     ///
     /// # Errors
     /// [`ProbeError`]: the position is not legal, outside the tables, or its table missing or damaged.
@@ -51,6 +54,7 @@ impl Prober {
     /// As [`Prober::probe`].
     pub fn wdl(&self, position: &Position) -> Result<Wdl, ProbeError> {
         self.at(position, |endgame, cell| Ok(self.result(&endgame.table, cell)?.into()))
+            .or_else(|error| ended(position, error).map(|value| value.outcome))
     }
 
     /// The value of a position in one metric, which alone is read.
@@ -84,6 +88,7 @@ impl Prober {
             let (outcome, dtm, dtc) = (Wdl::from(known), dtm.and_then(plies), dtc.and_then(plies));
             Ok(Value { outcome, order, dtm, dtc })
         })
+        .or_else(|error| ended(position, error))
     }
 
     /// The result of a cell, from the smallest metric that tells it.
@@ -100,8 +105,7 @@ impl Prober {
     /// # Errors
     /// As [`Prober::probe`], of the position and of those after each move.
     pub fn moves(&self, position: &Position) -> Result<Vec<(Move, Value)>, ProbeError> {
-        let has_dtm = self.at(position, |endgame, _| Ok(endgame.table.has(Metric::Dtm)))?;
-        let by_mate = has_dtm && self.distances.want(Metric::Dtm);
+        let [by_mate, _] = self.held(position, self.distances)?;
         self.ranked(position, if by_mate { Metric::Dtm } else { Metric::Dtc }, self.distances)
     }
 
@@ -112,24 +116,73 @@ impl Prober {
         first: Metric,
         distances: Distances,
     ) -> Result<Vec<(Move, Value)>, ProbeError> {
-        let [dtm, dtc] = self.at(position, |endgame, _| {
-            Ok([Metric::Dtm, Metric::Dtc].map(|m| distances.want(m) && endgame.table.has(m)))
-        })?;
-        let rate = |&chosen: &Move| {
-            let after = position.play(chosen);
-            let known = self.value(&after, distances)?;
-            if dtm && known.outcome != Wdl::Draw && known.dtm.is_none() {
-                return Err(self.missing(&self.table_of(&after)?, Some(Metric::Dtm)));
-            }
-            let value = known.of_move(position.is_capture(chosen));
-            Ok((chosen, Value { dtm: value.dtm.filter(|_| dtm), dtc: value.dtc.filter(|_| dtc), ..value }))
-        };
+        let held = self.held(position, distances)?;
+        let rate = |&chosen: &Move| Ok((chosen, self.rate(position, chosen, held, distances)?));
         let mut moves = position.legal_moves().iter().map(rate).collect::<Result<Vec<_>, ProbeError>>()?;
-        // Who wins by the other's violation must not violate himself: of equals a free move comes first.
-        let binds =
-            |chosen: &Move, value: &Value| value.outcome == Wdl::Win && value.order > 0 && !position.is_free(*chosen);
-        moves.sort_by_cached_key(|(chosen, value)| (value.rank(first), binds(chosen, value), *chosen));
+        moves.sort_by_cached_key(|(chosen, value)| merit(position, *chosen, value, first));
         Ok(moves)
+    }
+
+    /// Every legal move as [`Prober::moves`] has it, also where the tables do not tell all: of each its value, or why that
+    /// is not known. The known ones come first, the others in the order of squares. The position's own table may be missing
+    /// too: then the moves that lead out of it have all distances that are there.
+    ///
+    /// # Errors
+    /// [`ProbeError`]: the position is not legal, or a table cannot be read, which says nothing of any move.
+    pub fn rated(&self, position: &Position) -> Result<Vec<RatedMove>, ProbeError> {
+        let silent = |error: &ProbeError| Unknown::of(error).is_some_and(|unknown| unknown.reason != Reason::Illegal);
+        let held = match self.held(position, self.distances) {
+            Err(error) if !silent(&error) => return Err(error),
+            held => held.ok(),
+        };
+        let first = if let Some([false, _]) = held { Metric::Dtc } else { Metric::Dtm };
+        // What is not there is not looked for again for each move.
+        let mut absent: Vec<(Material, TableName)> = Vec::new();
+        let mut moves = Vec::new();
+        for &chosen in &position.legal_moves() {
+            let after = position.play(chosen);
+            let material = Material::of(&after).canonical().0;
+            let known = match (absent.iter().find(|(m, _)| *m == material), held) {
+                (Some((_, table)), _) if after.has_legal_move() => Err(self.missing(table, None)),
+                (_, Some(held)) => self.rate(position, chosen, held, self.distances),
+                (_, None) => self.probe(&after).map(|value| value.of_move(position.is_capture(chosen))),
+            };
+            let known = match known {
+                Err(error) if !silent(&error) => return Err(error),
+                known => known,
+            };
+            if let Err(ProbeError::Table(TableError::Missing { table, metric: None, .. })) = &known {
+                absent.push((material, table.clone()));
+            }
+            moves.push((chosen, known));
+        }
+        moves.sort_by_cached_key(|(chosen, known)| {
+            (known.is_err(), known.as_ref().ok().map(|value| merit(position, *chosen, value, first)), *chosen)
+        });
+        Ok(moves)
+    }
+
+    /// Whether the distances to mate and to conversion are wanted and the position's table has them.
+    fn held(&self, position: &Position, distances: Distances) -> Result<[bool; 2], ProbeError> {
+        let held = |endgame: &Endgame| [Metric::Dtm, Metric::Dtc].map(|m| distances.want(m) && endgame.table.has(m));
+        self.at(position, |endgame, _| Ok(held(endgame)))
+    }
+
+    /// The value of a move for who makes it, with the distances that the position's own table has.
+    fn rate(
+        &self,
+        position: &Position,
+        chosen: Move,
+        [dtm, dtc]: [bool; 2],
+        distances: Distances,
+    ) -> Result<Value, ProbeError> {
+        let after = position.play(chosen);
+        let known = self.value(&after, distances)?;
+        if dtm && known.outcome != Wdl::Draw && known.dtm.is_none() {
+            return Err(self.missing(&self.table_of(&after)?, Some(Metric::Dtm)));
+        }
+        let value = known.of_move(position.is_capture(chosen));
+        Ok(Value { dtm: value.dtm.filter(|_| dtm), dtc: value.dtc.filter(|_| dtc), ..value })
     }
 
     /// Gives a position's table and cell to `ask`.
@@ -163,6 +216,10 @@ impl Prober {
     /// The endgame of positions of a signature that was not asked for before.
     #[cold]
     fn look_up(&self, position: &Position, signature: u32) -> Result<Arc<Endgame>, ProbeError> {
+        // The index would tell, but where there is no table there is none.
+        if position.has_doubled_soldiers() {
+            return Err(ProbeError::Doubled { fen: position.to_fen() });
+        }
         let (material, swapped) = Material::of(position).canonical();
         let name = Index::check(&material).and_then(|()| TableName::new(&material.to_string()));
         let name = name.map_err(ProbeError::Endgame)?;
@@ -193,6 +250,24 @@ impl Prober {
 fn check_version(table: &TableName, manifest: &Manifest) -> Result<(), ProbeError> {
     let (table, found) = (table.clone(), manifest.index);
     if found == INDEX_VERSION { Ok(()) } else { Err(ProbeError::IndexVersion { table, found, known: INDEX_VERSION }) }
+}
+
+/// A key by which better moves are less.
+fn merit(position: &Position, chosen: Move, value: &Value, first: Metric) -> impl Ord + use<> {
+    // Who wins by the other's violation must not violate himself: of equals a free move comes first.
+    let binds = value.outcome == Wdl::Win && value.order > 0 && !position.is_free(chosen);
+    (value.rank(first), binds, chosen)
+}
+
+/// The value of a position of which there is no table, where the game has ended in it; else the error.
+#[cold]
+fn ended(position: &Position, error: ProbeError) -> Result<Value, ProbeError> {
+    let silent = match &error {
+        ProbeError::Doubled { .. } | ProbeError::Endgame(_) => true,
+        ProbeError::Table(TableError::Missing { metric, .. }) => metric.is_none(),
+        _ => false,
+    };
+    if silent && !position.has_legal_move() { Ok(Value::LOST) } else { Err(error) }
 }
 
 fn plies(outcome: Outcome) -> Option<u16> {

@@ -98,6 +98,9 @@ pub struct Value {
 }
 
 impl Value {
+    /// The value of who cannot move.
+    pub const LOST: Self = Self { outcome: Wdl::Loss, order: 0, dtm: Some(0), dtc: Some(0) };
+
     /// The plies that a metric counts.
     #[must_use]
     pub const fn distance(&self, metric: Metric) -> Option<u16> {

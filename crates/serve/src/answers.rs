@@ -1,6 +1,6 @@
 //! The JSON of the answers about positions.
 
-use canju_probe::{Value, Wdl};
+use canju_probe::Wdl;
 use canju_xiangqi::{Color, Position};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -147,6 +147,3 @@ impl Ending {
         }
     }
 }
-
-/// The value of who cannot move.
-pub(crate) const LOST: Value = Value { outcome: Wdl::Loss, order: 0, dtm: Some(0), dtc: Some(0) };

@@ -1,21 +1,19 @@
 //! Questions about positions, answered on the thread that asks.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use canju_endgame::Index;
-use canju_probe::{ProbeError, Prober, Value};
+use canju_probe::{ProbeError, Prober, Unknown, Value};
 use canju_retro::{Metric, TableName};
 use canju_table::TableError;
 use canju_xiangqi::notation::{Notation, write_move};
-use canju_xiangqi::{Color, Material, Move, Position, Role};
+use canju_xiangqi::{Material, Move, Position};
 
-use crate::answers::{Ending, LOST, Line, NoLine, Outcome, Probed, Rated, WithMoves};
+use crate::answers::{Ending, Line, NoLine, Outcome, Probed, Rated, WithMoves};
 use crate::failure::Failure;
 use crate::statistics::Endgames;
-use crate::unknown::{Unknown, away};
+use crate::unknown::{away, judge};
 
 /// Asks the tables. It reads files or a network, and computes: never on a thread that serves others.
 pub(crate) struct Asker {
@@ -54,16 +52,17 @@ impl Asker {
 
     /// The value of a position and of each of its moves.
     pub fn moves(&self, position: &Position) -> Result<WithMoves, Failure> {
-        let (probed, known) = self.stand(position)?;
-        let rated = self.rate(position, known)?;
-        let moves = rated.into_iter().map(|(chosen, value)| show(position, chosen, value)).collect();
+        let (probed, _) = self.stand(position)?;
+        let moves = self.rated(position)?.into_iter().map(|(chosen, value)| show(position, chosen, value)).collect();
         Ok(WithMoves { position: probed, moves })
     }
 
     /// Each legal move with what is known of it: the known ones best first, then the others.
     pub fn rated(&self, position: &Position) -> Result<Vec<(Move, Known)>, Failure> {
-        let (_, known) = self.stand(position)?;
-        self.rate(position, known)
+        match self.prober.rated(position) {
+            Ok(moves) => moves.into_iter().map(|(chosen, known)| Ok((chosen, self.known(known)?))).collect(),
+            Err(error) => Err(self.judge(&error).err().unwrap_or_else(Failure::internal)),
+        }
     }
 
     /// The tables that are there.
@@ -113,7 +112,7 @@ impl Asker {
                     }
                     Err(unknown) => {
                         line.reason = Some(NoLine::Unknown);
-                        line.position.unknown = Some(unknown);
+                        line.position.unknown = Some((&unknown).into());
                     }
                 }
             }
@@ -146,7 +145,7 @@ impl Asker {
     /// What is told of a position, and its value.
     fn stand(&self, position: &Position) -> Result<(Probed, Known), Failure> {
         let ended = Ending::of(position);
-        let known = if ended.is_some() { Ok(LOST) } else { self.value(position)? };
+        let known = self.value(position)?;
         let probed = Probed {
             fen: position.to_fen(),
             endgame: Material::of(position).canonical().0.to_string(),
@@ -157,67 +156,26 @@ impl Asker {
             dtc: known.as_ref().ok().and_then(|value| value.dtc),
             ended,
             check: position.in_check(),
-            unknown: known.as_ref().err().cloned(),
+            unknown: known.as_ref().err().map(Into::into),
         };
         Ok((probed, known))
     }
 
     fn value(&self, position: &Position) -> Result<Known, Failure> {
-        match self.admit(position).and_then(|()| self.prober.probe(position)) {
+        self.known(self.prober.probe(position))
+    }
+
+    fn known(&self, answer: Result<Value, ProbeError>) -> Result<Known, Failure> {
+        match answer {
             Ok(value) => Ok(Ok(value)),
             Err(error) => self.judge(&error).map(Err),
         }
     }
 
-    /// Refuses positions of which there is no table before anything is made for them: an index of a large endgame takes
-    /// hundreds of megabytes, and anybody may ask.
-    fn admit(&self, position: &Position) -> Result<(), ProbeError> {
-        if has_doubled(position) {
-            return Err(ProbeError::Doubled { fen: position.to_fen() });
-        }
-        let material = Material::of(position).canonical().0;
-        Index::fits(&material).map_err(ProbeError::Endgame)?;
-        let table = TableName::new(&material.to_string()).map_err(ProbeError::Endgame)?;
-        self.prober.tables().manifest(&table)?;
-        Ok(())
-    }
-
     /// The value of a move for who makes it.
     fn value_after(&self, position: &Position, chosen: Move) -> Result<Known, Failure> {
-        let after = position.play(chosen);
-        let known = if after.has_legal_move() { self.value(&after)? } else { Ok(LOST) };
+        let known = self.value(&position.play(chosen))?;
         Ok(known.map(|value| value.of_move(position.is_capture(chosen))))
-    }
-
-    fn rate(&self, position: &Position, known: Known) -> Result<Vec<(Move, Known)>, Failure> {
-        if known.is_ok() {
-            match self.prober.moves(position) {
-                Ok(moves) => return Ok(moves.into_iter().map(|(chosen, value)| (chosen, Ok(value))).collect()),
-                // One by one then: a smaller table is missing, and not all moves lead to it.
-                Err(error) => self.judge(&error)?,
-            };
-        }
-        // What is not there is not looked for again for each move.
-        let mut without: HashMap<Material, Unknown> = HashMap::new();
-        let mut rated = Vec::new();
-        for &chosen in &position.legal_moves() {
-            let after = position.play(chosen);
-            let material = Material::of(&after).canonical().0;
-            let known = match without.get(&material) {
-                Some(unknown) if after.has_legal_move() => Err(unknown.clone()),
-                _ => self.value_after(position, chosen)?,
-            };
-            if let Err(unknown) = &known
-                && unknown.is_of_the_table()
-            {
-                without.insert(material, unknown.clone());
-            }
-            rated.push((chosen, known));
-        }
-        rated.sort_by_key(|(chosen, known)| {
-            (known.is_err(), known.as_ref().ok().map(|value| value.rank(Metric::Dtm)), *chosen)
-        });
-        Ok(rated)
     }
 
     /// What an error of the tables says about a position, or the failure that it is. A table that turns out damaged is
@@ -231,7 +189,7 @@ impl Asker {
         if matches!(error, ProbeError::Table(TableError::Missing { .. })) && self.is_away() {
             return Err(away());
         }
-        Unknown::judge(error)
+        judge(error)
     }
 
     fn is_away(&self) -> bool {
@@ -257,17 +215,6 @@ pub(crate) fn read(fen: &str, most: usize) -> Result<Position, Failure> {
     Ok(position)
 }
 
-/// True where two soldiers of one side share a file before the river.
-fn has_doubled(position: &Position) -> bool {
-    Color::ALL.into_iter().any(|color| {
-        let mut files = [0; 9];
-        let home = |rank: u8| if color == Color::Red { rank < 5 } else { rank >= 5 };
-        let soldiers = position.squares_of(color, Role::Soldier).filter(|square| home(square.rank()));
-        soldiers.for_each(|square| files[usize::from(square.file())] += 1);
-        files.iter().any(|&soldiers| soldiers > 1)
-    })
-}
-
 fn outcome(known: &Known) -> Outcome {
     known.as_ref().map_or(Outcome::Unknown, |value| value.outcome.into())
 }
@@ -286,7 +233,7 @@ fn show(position: &Position, chosen: Move, known: Known) -> Rated {
         outcome: outcome(&known),
         dtm: value.and_then(|value| value.dtm),
         dtc: value.and_then(|value| value.dtc),
-        unknown: known.err(),
+        unknown: known.as_ref().err().map(Into::into),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
-use canju_probe::{ProbeError, Prober};
+use canju_probe::{ProbeError, Prober, Reason, Unknown};
 use canju_retro::{Distance, Metric, Side, TableName};
 use canju_table::{Histogram, LongestLine, LongestPair, Manifest, SideCounts, TableError};
 use canju_xiangqi::{Material, Position};
@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::asker::Asker;
 use crate::failure::Failure;
-use crate::unknown::{Reason, Unknown, store};
+use crate::unknown::store;
 
 /// The tables that are there.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -1,18 +1,19 @@
-//! What the tables do not tell, and what would make them.
+//! What the tables do not tell, as it is told.
 
 use axum::http::StatusCode;
-use canju_probe::ProbeError;
-use canju_retro::{GameError, Metric, TableName};
+use canju_probe::{ProbeError, Reason};
 use canju_table::TableError;
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
 use crate::failure::Failure;
 
 /// Why the outcome of a legal position is unknown. It is never a draw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Unknown {
-    pub reason: Reason,
+    #[schema(schema_with = reasons)]
+    pub reason: &'static str,
     /// The same in words.
     pub message: String,
     /// The table that it is about.
@@ -21,69 +22,41 @@ pub(crate) struct Unknown {
     pub commands: Vec<String>,
 }
 
-/// Why, for programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Reason {
-    /// The table is not there.
-    Missing,
-    /// The table is there without the distance that was asked for.
-    Metric,
-    /// No table can hold it.
-    TooLarge,
-    /// The table is not what was written.
-    Damaged,
-    /// Two soldiers of one side share a file before the river: no game leads there.
-    Doubled,
-    /// The table numbers its positions in another way than this software.
-    Version,
+/// Every reason but that the position is illegal, which is a wrong question.
+fn reasons() -> Schema {
+    let names = Reason::ALL.into_iter().filter(|&reason| reason != Reason::Illegal).map(Reason::name);
+    let meanings = "Why, for programs: `missing`, the table is not there; `metric`, it is there without the distance that \
+         was asked for; `too_large`, no table can hold it; `damaged`, the table is not what was written; `doubled`, two \
+         soldiers of one side share a file before the river, where no game leads; `version`, the table numbers its \
+         positions in another way than this software";
+    Schema::Object(
+        ObjectBuilder::new().schema_type(Type::String).description(Some(meanings)).enum_values(Some(names)).build(),
+    )
 }
 
-impl Unknown {
-    fn of(reason: Reason, error: &ProbeError, table: Option<(&TableName, Option<Metric>)>) -> Self {
-        let mut message = error.to_string();
-        if let (Reason::TooLarge, Some(cause)) = (reason, std::error::Error::source(error)) {
-            message = format!("{message} ({cause})");
+impl From<&canju_probe::Unknown> for Unknown {
+    fn from(unknown: &canju_probe::Unknown) -> Self {
+        Self {
+            reason: unknown.reason.name(),
+            message: unknown.message.clone(),
+            endgame: unknown.endgame.as_ref().map(ToString::to_string),
+            commands: unknown.commands.clone(),
         }
-        let endgame = table.map(|(table, _)| table.to_string());
-        let commands = table.map(|(table, metric)| commands(table, metric)).unwrap_or_default();
-        Self { reason, message, endgame, commands }
     }
+}
 
-    /// What an error says about a position, or the failure that it is.
-    pub fn judge(error: &ProbeError) -> Result<Self, Failure> {
-        let unknown = |reason, table: &TableName| Ok(Self::of(reason, error, Some((table, None))));
-        match error {
-            ProbeError::Illegal { .. } | ProbeError::NoKing { .. } => {
-                Err(Failure::request("illegal", error.to_string()))
-            }
-            ProbeError::Doubled { .. } => Ok(Self::of(Reason::Doubled, error, None)),
-            ProbeError::Endgame(GameError::TooLarge { .. } | GameError::Name { .. }) => {
-                Ok(Self::of(Reason::TooLarge, error, None))
-            }
-            ProbeError::Table(TableError::Missing { table, metric, .. }) => {
-                let reason = if metric.is_some() { Reason::Metric } else { Reason::Missing };
-                Ok(Self::of(reason, error, Some((table, *metric))))
-            }
-            ProbeError::Table(TableError::Damaged { table, .. } | TableError::Manifest { table, .. }) => {
-                unknown(Reason::Damaged, table)
-            }
-            ProbeError::Table(TableError::NoSuchCell { table, .. }) => unknown(Reason::Damaged, table),
-            ProbeError::Contradiction { table, .. } => unknown(Reason::Damaged, table),
-            ProbeError::IndexVersion { table, .. } => unknown(Reason::Version, table),
-            ProbeError::Table(error @ TableError::Io { .. }) => Err(store(error)),
+/// What an error says about a position, or the failure that it is.
+pub(crate) fn judge(error: &ProbeError) -> Result<canju_probe::Unknown, Failure> {
+    match canju_probe::Unknown::of(error) {
+        Some(unknown) if unknown.reason == Reason::Illegal => Err(Failure::request("illegal", unknown.message)),
+        Some(unknown) => Ok(unknown),
+        None => Err(match error {
+            ProbeError::Table(error @ TableError::Io { .. }) => store(error),
             other => {
                 tracing::error!(error = %other, "an unforeseen error of the tables");
-                Err(Failure::internal())
+                Failure::internal()
             }
-        }
-    }
-}
-
-impl Unknown {
-    /// True where every position of the same material is unknown for the same reason.
-    pub fn is_of_the_table(&self) -> bool {
-        matches!(self.reason, Reason::Missing | Reason::TooLarge | Reason::Version)
+        }),
     }
 }
 
@@ -98,10 +71,4 @@ pub(crate) fn store(error: &TableError) -> Failure {
 pub(crate) fn away() -> Failure {
     let text = "the tables cannot be read at the moment: ask again later; the server's log tells more";
     Failure::new(StatusCode::SERVICE_UNAVAILABLE, "store", text)
-}
-
-/// What brings a table.
-pub(crate) fn commands(table: &TableName, metric: Option<Metric>) -> Vec<String> {
-    let counted = metric.filter(|&m| m != Metric::Wdl).map(|m| format!(" --metric {m}")).unwrap_or_default();
-    vec![format!("fetch get {table} --from PLACE"), format!("coordinator start --build {table}{counted}")]
 }

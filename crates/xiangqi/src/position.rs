@@ -157,6 +157,26 @@ impl Position {
         self.squares_of(color, role).count()
     }
 
+    /// Whether two soldiers of one side share a file before the river: no game leads there, since a soldier goes
+    /// sideways only beyond it.
+    #[must_use]
+    pub fn has_doubled_soldiers(&self) -> bool {
+        Color::ALL.into_iter().any(|color| {
+            let home = match color {
+                Color::Red => 0..5,
+                Color::Black => 5..10,
+            };
+            let mut files = 0_u16;
+            let mut soldiers = self.squares_of(color, Role::Soldier).filter(|square| home.contains(&square.rank()));
+            soldiers.any(|square| {
+                let file = 1 << square.file();
+                let taken = files & file != 0;
+                files |= file;
+                taken
+            })
+        })
+    }
+
     /// The square of a side's king.
     ///
     /// # Panics

@@ -45,7 +45,7 @@ pub(super) fn game(game: &Annotated<'_>, style: Style) -> String {
             record.tree.add_comment(node, &format!("{OURS}{mark}"));
             record.tree.add_glyph(node, glyph(judged));
         } else if let (Ok(_), Err(unknown)) | (Err(unknown), Ok(_)) = (&judged.before, &judged.after) {
-            record.tree.add_comment(node, &format!("{OURS}{}", unknown.brief()));
+            record.tree.add_comment(node, &format!("{OURS}{}", words::unknown(unknown)));
         }
     }
     write_pgn(&record, style.notation)
@@ -54,7 +54,7 @@ pub(super) fn game(game: &Annotated<'_>, style: Style) -> String {
 fn value(answer: &Answer) -> String {
     match answer {
         Ok(value) => words::value(value),
-        Err(unknown) => unknown.brief(),
+        Err(unknown) => words::unknown(unknown),
     }
 }
 

@@ -66,7 +66,7 @@ fn told(game: &Annotated<'_>, ply: &Ply, judged: &Judged, style: Style) -> Strin
 fn value(answer: &Answer) -> String {
     match answer {
         Ok(value) => words::value(value),
-        Err(unknown) => unknown.brief(),
+        Err(unknown) => words::unknown(unknown),
     }
 }
 

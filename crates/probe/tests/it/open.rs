@@ -3,10 +3,10 @@
 use std::fs;
 use std::sync::Arc;
 
-use canju_probe::{Distances, OpenOptions, ProbeError, Prober, Value, Wdl};
+use canju_probe::{Distances, OpenOptions, ProbeError, Prober, Reason, Unknown, Value, Wdl};
 use canju_retro::{Metric, Outcome, Rules};
 use canju_table::{MemorySource, TableSet};
-use canju_xiangqi::Position;
+use canju_xiangqi::{Material, Position};
 use tempfile::TempDir;
 
 use crate::wells::{FILES, Files, positions};
@@ -73,6 +73,72 @@ fn places_that_are_none_are_told_from_each_other() {
     } else {
         assert!(matches!(open("s3://bucket/tables"), ProbeError::NoNetwork { .. }));
     }
+}
+
+/// The rules alone tell of who cannot move and of doubled soldiers.
+#[test]
+fn what_no_table_is_needed_for_is_told_without_one() {
+    let prober = Prober::new(TableSet::open(Arc::new(MemorySource::new()), Rules::Plain));
+    let ask = |fen: &str| prober.probe(&fen.parse().unwrap());
+    // A mate with more men than any table has, and a stalemate whose table is missing.
+    for fen in ["3k5/9/9/9/9/9/9/9/9/2BRKA3 b", "3k5/4P4/9/9/9/9/9/9/9/4K4 b"] {
+        assert_eq!(ask(fen).unwrap(), Value::LOST, "{fen}");
+        assert_eq!(prober.wdl(&fen.parse().unwrap()).unwrap(), Wdl::Loss, "{fen}");
+    }
+    let reason = |fen: &str| Unknown::of(&ask(fen).unwrap_err()).unwrap().reason;
+    assert_eq!(reason("3k5/9/9/9/9/P8/P8/9/9/4K4 w"), Reason::Doubled);
+    assert_eq!(reason("3k5/9/9/9/9/P8/2P6/9/9/4K4 w"), Reason::Missing);
+    assert_eq!(reason(&Position::initial().to_fen()), Reason::TooLarge);
+    assert_eq!(reason("3k5/9/9/9/9/9/9/9/9/3K5 w"), Reason::Illegal);
+}
+
+/// A table is there and one that a capture leads to is not.
+#[test]
+fn moves_are_rated_as_far_as_tables_tell() {
+    let source = MemorySource::new();
+    for (key, bytes) in FILES.iter().filter(|(key, _)| !key.contains("/KRK/")) {
+        source.insert(key, bytes.clone());
+    }
+    let (partial, full) = (Prober::new(TableSet::open(Arc::new(source), Rules::Plain)), prober(&FILES));
+    let (mut unknown, mut mates) = (0, 0);
+    for position in positions("KRKN", 997) {
+        let wanted = full.moves(&position).unwrap();
+        let rated = partial.rated(&position).unwrap();
+        let known: Vec<_> = rated.iter().filter_map(|(m, v)| Some((*m, v.as_ref().ok().copied()?))).collect();
+        let of_full: Vec<_> = wanted.iter().filter(|(m, _)| known.iter().any(|(k, _)| k == m)).copied().collect();
+        assert_eq!(known, of_full, "{position}");
+        assert!(rated.is_sorted_by_key(|(_, value)| value.is_err()));
+        for (chosen, value) in &rated {
+            let after = position.play(*chosen);
+            let bare = Material::of(&after).canonical().0.to_string() == "KRK";
+            assert_eq!(value.is_err(), bare && after.has_legal_move(), "{position} {chosen}");
+            unknown += usize::from(value.is_err());
+            mates += usize::from(bare && !after.has_legal_move());
+        }
+        assert_eq!(
+            full.rated(&position).unwrap().into_iter().map(|(m, v)| (m, v.unwrap())).collect::<Vec<_>>(),
+            wanted
+        );
+    }
+    assert!(unknown > 10, "{unknown} unknown, {mates} mates");
+    // Without its own table too, the moves that lead out of it are known.
+    let position = "4k4/9/9/9/9/9/9/3n5/3R5/3K5 w".parse().unwrap();
+    let source = MemorySource::new();
+    for (key, bytes) in FILES.iter().filter(|(key, _)| !key.contains("/KRKN/")) {
+        source.insert(key, bytes.clone());
+    }
+    let rated = Prober::new(TableSet::open(Arc::new(source), Rules::Plain)).rated(&position).unwrap();
+    let known = rated.iter().filter(|(_, value)| value.is_ok()).count();
+    assert_eq!((known, rated[0].0.to_string()), (1, "d1d2".to_owned()));
+    assert_eq!(rated[0].1.as_ref().unwrap(), &full.moves(&position).unwrap()[0].1);
+}
+
+fn prober(files: &Files) -> Prober {
+    let source = MemorySource::new();
+    for (key, bytes) in files {
+        source.insert(key, bytes.clone());
+    }
+    Prober::new(TableSet::open(Arc::new(source), Rules::Plain))
 }
 
 #[test]

@@ -17,6 +17,18 @@ fn seen(position: &Position) -> impl PartialEq + Debug + use<> {
     )
 }
 
+#[test]
+fn soldiers_of_one_side_on_one_file_before_the_river_are_doubled() {
+    let doubled = |fen: &str| fen.parse::<Position>().unwrap().has_doubled_soldiers();
+    // Each in its own half, Red's in ranks 0 to 4.
+    assert!(doubled("3k5/9/9/9/9/P8/P8/9/9/4K4 w"));
+    assert!(doubled("3k5/9/9/8p/8p/9/9/9/9/4K4 w"));
+    assert!(!doubled("3k5/9/9/9/P8/P8/9/9/9/4K4 w"), "one is beyond the river");
+    assert!(!doubled("3k5/9/9/p8/9/9/P8/9/9/4K4 w"), "of two sides");
+    assert!(!doubled("3k5/9/9/9/9/P8/2P6/9/9/4K4 w"), "on two files");
+    assert!(!doubled(&Position::initial().to_fen()));
+}
+
 proptest! {
     #[test]
     fn unmake_restores_exactly(positions in game(60)) {
