@@ -1,6 +1,9 @@
 //! Mazes drawn with characters.
 
+use std::collections::HashSet;
+
 use crate::error::Text;
+use crate::margin::{Frame, beside, flood};
 use crate::maze::MOST_SQUARES;
 use crate::{Maze, PuzzleError};
 
@@ -14,77 +17,119 @@ pub(crate) struct Marks {
 /// Marks that are entrances wherever they stand.
 const ENTRANCES: [char; 2] = ['S', 's'];
 
+/// A mark, its square, and its line.
+type Marked = (char, (usize, usize), usize);
+
 /// Reads a drawing: `#` is wall, a space or a dot is none, two other characters mark entrance and exit. Without marks these
 /// are two openings in the outer wall. Short lines are filled up with wall.
 pub(crate) fn parse(source: Text, marks: &Marks) -> Result<Maze, PuzzleError> {
-    let lines: Vec<&str> = source.text.lines().map(str::trim_end).collect();
-    let blank = |line: &&str| line.is_empty();
-    let skipped = lines.iter().take_while(|l| blank(l)).count();
-    let height = lines.len() - skipped - lines[skipped..].iter().rev().take_while(|l| blank(l)).count();
-    let lines = &lines[skipped..skipped + height];
-    // Behind the last wall of a line nothing is lost: what editors cut off there is outside.
-    let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
-    if width == 0 {
-        return Err(source.whole("there is no drawing in it: draw walls as #, and mark entrance and exit"));
-    }
-    if width * height > MOST_SQUARES {
-        return Err(source.whole(format!("{width} times {height} squares: a maze has at most {MOST_SQUARES}")));
+    let lines: Vec<&str> = source.text.lines().collect();
+    let empty = |lines: &[&str]| lines.iter().take_while(|line| line.is_empty()).count();
+    let skipped = empty(&lines);
+    let reversed: Vec<&str> = lines[skipped..].iter().rev().copied().collect();
+    let lines = &lines[skipped..lines.len() - empty(&reversed)];
+    let first = skipped + 1;
+    let (height, width) = (lines.len(), lines.iter().map(|line| line.chars().count()).max().unwrap_or(0));
+    if width.saturating_mul(height) > MOST_SQUARES {
+        let reason = format!("{width} times {height} squares: a maze has at most {MOST_SQUARES}");
+        return Err(source.on(first, reason));
     }
     let mut open = vec![false; width * height];
-    let mut marked: Vec<(char, usize, usize)> = Vec::new();
+    let mut marked: Vec<Marked> = Vec::new();
+    let mut drawn = None;
     for (row, line) in lines.iter().enumerate() {
-        let number = skipped + row + 1;
+        let number = first + row;
         for (column, letter) in line.chars().enumerate() {
-            let at = row * width + column;
+            let square = Frame { rows: row..row + 1, columns: column..column + 1 };
+            open[row * width + column] = letter != '#';
             match letter {
-                '#' => continue,
-                ' ' | '.' => {}
+                ' ' => continue,
+                '#' | '.' => {}
                 '\t' => return Err(source.on(number, "a tab: draw with spaces")),
-                letter => {
-                    if let Some(&(_, _, before)) = marked.iter().find(|&&(mark, _, _)| mark == letter) {
-                        let reason = format!("{letter:?} marks a square on line {before} already; draw walls as #");
-                        return Err(source.on(number, reason));
-                    }
-                    if marked.len() == 2 {
-                        let reason = format!(
-                            "{letter:?} is a third mark, after {:?} and {:?}; draw walls as # and ways as spaces",
-                            marked[0].0, marked[1].0
-                        );
-                        return Err(source.on(number, reason));
-                    }
-                    marked.push((letter, at, number));
-                }
+                letter => mark(source, &mut marked, (letter, (row, column), number))?,
             }
-            open[at] = true;
+            drawn = Some(drawn.map_or(square.clone(), |drawn: Frame| drawn.and(&square)));
         }
     }
+    let Some(drawn) = drawn else {
+        return Err(source.on(1, "there is no drawing in it: draw walls as #, and mark entrance and exit"));
+    };
     let (entrance, exit) = match marked[..] {
-        [] => openings(width, &open).map_err(|reason| source.whole(reason))?,
-        [first, second] => ordered(source, marks, first, second)?,
+        [] => {
+            let open = drawn.cut(width, &open);
+            let ends =
+                openings(drawn.columns.len(), &open).map_err(|reason| source.on(first + drawn.rows.start, reason))?;
+            return Ok(Maze::new(drawn.columns.len() as u32, open, ends.0 as u32, ends.1 as u32));
+        }
+        [a, b] => ordered(source, marks, a, b)?,
         [(mark, _, line), ..] => {
             return Err(source.on(line, format!("only {mark:?} is marked: mark entrance and exit")));
         }
     };
-    Ok(Maze::new(width as u32, open, entrance as u32, exit as u32))
+    // Blanks around an outer wall are outside, as editors leave them there; where there is none they are ways.
+    let [walls, ways] =
+        [false, true].map(|way| drawn.runs(|(row, column)| open[row * width + column] == way).concat().len());
+    let frame = if walls >= ways { drawn } else { Frame::whole(width, height) };
+    if let Some(row) = joined(width, &open, &frame) {
+        let reason = "it is not clear whether the blanks around the walls are ways from one opening to another: draw dots if \
+                      they are, and cut them off if not";
+        return Err(source.on(first + row, reason));
+    }
+    let at = |(row, column): (usize, usize)| {
+        (row - frame.rows.start) as u32 * frame.columns.len() as u32 + (column - frame.columns.start) as u32
+    };
+    Ok(Maze::new(frame.columns.len() as u32, frame.cut(width, &open), at(entrance), at(exit)))
+}
+
+/// Adds a mark.
+fn mark(source: Text, marked: &mut Vec<Marked>, mark: Marked) -> Result<(), PuzzleError> {
+    let (letter, _, line) = mark;
+    if let Some(&(_, _, before)) = marked.iter().find(|&&(other, _, _)| other == letter) {
+        let reason = format!("{letter:?} marks a square on line {before} already; draw walls as #");
+        return Err(source.on(line, reason));
+    }
+    if let [(a, _, _), (b, _, _)] = marked[..] {
+        let reason = format!("{letter:?} is a third mark, after {a:?} and {b:?}; draw walls as # and ways as spaces");
+        return Err(source.on(line, reason));
+    }
+    marked.push(mark);
+    Ok(())
+}
+
+/// The row of a way around a frame between squares of it that are not side by side at its edge: only such a way can be of use.
+fn joined(width: usize, open: &[bool], frame: &Frame) -> Option<usize> {
+    let place = |at: usize| (at / width, at % width);
+    let outside = |at: usize| open[at] && !frame.has(place(at));
+    let mut seen = vec![false; open.len()];
+    (0..open.len()).find_map(|start| {
+        let around = flood(width, start, false, &mut seen, outside);
+        let edge: HashSet<(usize, usize)> = around
+            .iter()
+            .flat_map(|&at| beside(width, open.len(), at, false))
+            .filter(|&at| open[at] && !outside(at))
+            .map(place)
+            .collect();
+        (edge.len() > 1 && frame.runs(|square| edge.contains(&square)).len() > 1).then(|| place(around[0]).0)
+    })
 }
 
 /// Which of two marks is the entrance: the one that is told, else an S, else the one that stands first.
 fn ordered(
     source: Text,
     marks: &Marks,
-    first: (char, usize, usize),
-    second: (char, usize, usize),
-) -> Result<(usize, usize), PuzzleError> {
+    first: Marked,
+    second: Marked,
+) -> Result<((usize, usize), (usize, usize)), PuzzleError> {
     for told in [marks.entrance, marks.exit].into_iter().flatten() {
         if told != first.0 && told != second.0 {
             let reason =
                 format!("{told:?} is not in the drawing, which has the marks {:?} and {:?}", first.0, second.0);
-            return Err(source.whole(reason));
+            return Err(source.on(first.2, reason));
         }
     }
     let swap = match (marks.entrance, marks.exit) {
         (Some(entrance), Some(exit)) if entrance == exit => {
-            return Err(source.whole(format!("{entrance:?} is to be both entrance and exit")));
+            return Err(source.on(first.2, format!("{entrance:?} is to be both entrance and exit")));
         }
         (Some(entrance), _) => entrance == second.0,
         (None, Some(exit)) => exit == first.0,
@@ -95,22 +140,15 @@ fn ordered(
 
 /// The middle squares of the two openings in the outer wall, the one that is read first before the other.
 pub(crate) fn openings(width: usize, open: &[bool]) -> Result<(usize, usize), String> {
-    let height = open.len() / width.max(1);
-    // The outer squares, all around, beginning at the top left.
-    let mut around: Vec<usize> = (0..width).collect();
-    around.extend((1..height).map(|row| row * width + width - 1));
-    if height > 1 {
-        around.extend((0..width - 1).rev().map(|column| (height - 1) * width + column));
+    let number = |&(row, column): &(usize, usize)| row * width + column;
+    let outer = Frame::whole(width, open.len() / width.max(1));
+    let mut runs = outer.runs(|square| open[number(&square)]);
+    if outer.runs(|square| !open[number(&square)]).is_empty() {
+        return Err("it has no outer wall".to_owned());
     }
-    if width > 1 {
-        around.extend((1..height.saturating_sub(1)).rev().map(|row| row * width));
-    }
-    let first_wall = around.iter().position(|&at| !open[at]).ok_or("it has no outer wall")?;
-    around.rotate_left(first_wall);
-    let mut runs: Vec<&[usize]> = around.split(|&at| !open[at]).filter(|run| !run.is_empty()).collect();
-    runs.sort_by_key(|run| run[run.len() / 2]);
-    match runs[..] {
-        [a, b] => Ok((a[a.len() / 2], b[b.len() / 2])),
+    runs.sort_by_key(|run| number(&run[run.len() / 2]));
+    match &runs[..] {
+        [a, b] => Ok((number(&a[a.len() / 2]), number(&b[b.len() / 2]))),
         _ => Err(format!(
             "entrance and exit are not marked, and the outer wall has {} opening{} where two are needed",
             runs.len(),

@@ -20,6 +20,7 @@ mod drawing;
 mod error;
 mod file;
 mod loads;
+mod margin;
 mod maze;
 mod picture;
 mod puzzle;

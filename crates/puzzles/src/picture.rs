@@ -6,6 +6,7 @@ use png::{ColorType, Decoder, Limits, Transformations};
 
 use crate::Maze;
 use crate::drawing::openings;
+use crate::margin::{Frame, flood};
 use crate::maze::MOST_SQUARES;
 
 /// What a pixel is.
@@ -22,11 +23,18 @@ const COLOURED: u8 = 96;
 /// Darker than this is wall.
 const DARK: u32 = 128;
 
-/// Reads a PNG. A square of the maze is the largest square of pixels that divides the picture; green marks the entrance and
-/// red the exit, else these are two openings in the outer wall.
+/// Reads a PNG. The page around the walls is cut off. A square of the maze is the largest square of pixels that divides what
+/// is left; a green spot marks the entrance and a red one the exit, else these are two openings in the outer wall.
 pub(crate) fn read(bytes: &[u8]) -> Result<Maze, String> {
     let (width, pixels) = decode(bytes)?;
-    let (width, squares) = reduce(width, &pixels);
+    let spots = [spot(width, &pixels, Pixel::Entrance)?, spot(width, &pixels, Pixel::Exit)?];
+    match spots {
+        [Some(_), None] => return Err("a green entrance without a red exit: colour both, or neither".to_owned()),
+        [None, Some(_)] => return Err("a red exit without a green entrance: colour both, or neither".to_owned()),
+        _ => {}
+    }
+    let frame = frame(width, &pixels, &spots)?;
+    let (width, squares) = reduce(frame.columns.len(), &frame.cut(width, &pixels));
     let marked = |mark: Pixel| {
         let all: Vec<usize> = (0..squares.len()).filter(|&at| squares[at] == mark).collect();
         all.get(all.len() / 2).copied()
@@ -34,11 +42,58 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Maze, String> {
     let open: Vec<bool> = squares.iter().map(|&s| s != Pixel::Wall).collect();
     let (entrance, exit) = match (marked(Pixel::Entrance), marked(Pixel::Exit)) {
         (Some(entrance), Some(exit)) => (entrance, exit),
-        (None, None) => openings(width, &open)?,
-        (Some(_), None) => return Err("a green entrance without a red exit: colour both, or neither".to_owned()),
-        (None, Some(_)) => return Err("a red exit without a green entrance: colour both, or neither".to_owned()),
+        _ => openings(width, &open)?,
     };
     Ok(Maze::new(width as u32, open, entrance as u32, exit as u32))
+}
+
+/// The pixels of a spot; `None` where there is none.
+fn spot(width: usize, pixels: &[Pixel], mark: Pixel) -> Result<Option<Vec<usize>>, String> {
+    let mut seen = vec![false; pixels.len()];
+    let mut spots = (0..pixels.len()).filter_map(|start| {
+        let spot = flood(width, start, true, &mut seen, |at| pixels[at] == mark);
+        (!spot.is_empty()).then_some(spot)
+    });
+    match (spots.next(), spots.next()) {
+        (Some(one), Some(other)) => {
+            let name = if mark == Pixel::Entrance { "green" } else { "red" };
+            let [a, b] =
+                [&one, &other].map(|spot| format!("column {}, row {}", spot[0] % width + 1, spot[0] / width + 1));
+            Err(format!("two {name} spots, at pixels {a} and {b}: leave one"))
+        }
+        (spot, _) => Ok(spot),
+    }
+}
+
+/// The walls and the spots, without the page around them.
+fn frame(width: usize, pixels: &[Pixel], spots: &[Option<Vec<usize>>; 2]) -> Result<Frame, String> {
+    let place = |at: usize| (at / width, at % width);
+    let whole = Frame::whole(width, pixels.len() / width.max(1));
+    let dark = (0..pixels.len()).filter(|&at| pixels[at] == Pixel::Wall).map(place);
+    let Some(walls) = Frame::around(dark) else { return Ok(whole) };
+    let [Some(entrance), Some(exit)] = spots else { return Ok(walls) };
+    // From a spot on the page a way must not lead around the walls.
+    let outside = |at: usize| pixels[at] != Pixel::Wall && !walls.has(place(at));
+    let mut seen = vec![false; pixels.len()];
+    let around =
+        entrance.iter().flat_map(|&at| flood(width, at, false, &mut seen, outside)).any(|at| pixels[at] == Pixel::Exit);
+    if around {
+        return Err(
+            "entrance and exit are both outside of the walls, and a way leads around these: colour the openings, or \
+                    cut the page off"
+                .to_owned(),
+        );
+    }
+    let marks = entrance.iter().chain(exit).copied().map(place);
+    let frame = Frame::around(marks).map_or(walls.clone(), |marks| marks.and(&walls));
+    let openings = walls.runs(|(row, column)| pixels[row * width + column] != Pixel::Wall).len();
+    if frame != whole && openings > 2 {
+        return Err(format!(
+            "the outer wall has {openings} openings, and ways on the page around it may lead from one to another: close them, or cut \
+             the page off"
+        ));
+    }
+    Ok(frame)
 }
 
 fn decode(bytes: &[u8]) -> Result<(usize, Vec<Pixel>), String> {

@@ -41,6 +41,7 @@ fn read(bytes: &[u8]) -> Result<Puzzle, PuzzleError> {
 }
 
 const MARKED: &str = "#######\n#S  # #\n### # #\n#    E#\n#######";
+const AT_THE_EDGE: &str = "#######\nS   # #\n### # #\n#     E\n#######";
 const OPEN: &str = "# #####\n#   # #\n### # #\n#     #\n##### #";
 
 #[test]
@@ -62,6 +63,38 @@ fn a_picture_is_its_drawing() {
     }
 }
 
+/// A drawing with some blanks around it.
+fn on_a_page(drawing: &str, blanks: usize) -> String {
+    let width = drawing.lines().map(str::len).max().unwrap_or(0) + 2 * blanks;
+    let empty = format!("{:width$}\n", "").repeat(blanks);
+    let lines: String = drawing.lines().map(|line| format!("{:width$}\n", format!("{:blanks$}{line}", ""))).collect();
+    format!("{empty}{lines}{empty}")
+}
+
+#[test]
+fn the_page_around_a_maze_is_no_part_of_it() {
+    for (drawing, size, form) in
+        [(MARKED, 5, ColorType::Rgb), (AT_THE_EDGE, 4, ColorType::Rgba), (OPEN, 6, ColorType::Grayscale)]
+    {
+        let drawn = Puzzle::parse("drawing", drawing).unwrap();
+        for blanks in 1..4 {
+            let puzzle = read(&picture(&on_a_page(drawing, blanks), size, form)).unwrap();
+            let (Board::Maze(a), Board::Maze(b)) = (puzzle.board(), drawn.board()) else { panic!() };
+            assert_eq!(a, b, "{blanks}");
+        }
+    }
+    // A page of another size than squares have.
+    let mut cut = picture(&on_a_page(OPEN, 10), 1, ColorType::Grayscale);
+    assert_eq!(Solution::of(&read(&cut).unwrap()).unwrap().steps(), Some(8));
+    cut.truncate(40);
+    assert!(read(&cut).is_err());
+    // A spot may stand before an opening.
+    let before = "  S   \n # ###\n #   #\n ###E#\n #####\n      ";
+    assert_eq!(Solution::of(&read(&picture(before, 3, ColorType::Rgb)).unwrap()).unwrap().steps(), Some(5));
+    let both = " S   \n# ###\n#   #\n### #\n   E ";
+    assert_eq!(Solution::of(&read(&picture(both, 3, ColorType::Rgb)).unwrap()).unwrap().steps(), Some(6));
+}
+
 #[test]
 fn pictures_that_are_no_mazes_say_why() {
     let says = |bytes: &[u8], word: &str| {
@@ -73,4 +106,12 @@ fn pictures_that_are_no_mazes_say_why() {
     says(&picture("###\n#.#\n###", 2, ColorType::Rgb), "0 openings");
     says(&picture("#####\n#S..#\n#####", 2, ColorType::Rgb), "without a red exit");
     says(&picture("# # #\n#   #\n### #", 2, ColorType::Rgb), "3 openings");
+    says(
+        &picture("#####\n#S#S#\n#E  #\n#####", 4, ColorType::Rgb),
+        "two green spots, at pixels column 5, row 5 and column 13, row 5",
+    );
+    says(&picture("#####\n#S E#\n#E  #\n#####", 1, ColorType::Rgb), "two red spots");
+    says(&picture("S   E\n# # #\n#   #\n#####", 2, ColorType::Rgb), "a way leads around");
+    says(&picture("  S  \n     \n ### \n  E  ", 2, ColorType::Rgb), "a way leads around");
+    says(&picture(&on_a_page("# # #\n#S  #\n    #\n#E# #", 2), 2, ColorType::Rgb), "5 openings");
 }
