@@ -5,6 +5,9 @@ use canju_retro::{Cell, End, Explicit, Players, Side, SliceShape};
 /// Most nodes.
 pub(crate) const MOST_NODES: usize = 4096;
 
+/// Most moves of all positions together, either side's.
+pub(crate) const MOST_MOVES: u64 = 1 << 30;
+
 /// What holds on the nodes that protect the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sanctuary {

@@ -1,34 +1,38 @@
 //! TOML files: which kind of puzzle, and what all kinds have.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use toml::Spanned;
 
 use crate::error::Text;
-use crate::{Board, PuzzleError, chase_file, drawing, regions_file, river_file};
+use crate::{Board, Maze, PuzzleError, chase_file, drawing, regions_file, river_file};
 
-/// What every file says. The rest is left to its kind.
+/// What every file says, and what tells the two kinds of mazes apart. The rest is left to its kind.
 #[derive(Deserialize)]
 struct Head {
     puzzle: Option<Spanned<String>>,
+    drawing: Option<IgnoredAny>,
 }
 
-/// A maze: a drawing, or regions.
+/// A maze that is drawn.
 #[derive(Deserialize)]
-struct MazeHead {
+#[serde(deny_unknown_fields)]
+struct Drawn {
+    #[serde(rename = "puzzle")]
+    _puzzle: String,
     title: Option<String>,
-    drawing: Option<Spanned<String>>,
+    drawing: Spanned<String>,
     entrance: Option<Spanned<String>>,
     exit: Option<Spanned<String>>,
 }
 
-/// True for a text that is meant to be TOML.
-pub(crate) fn names_a_kind(text: &str) -> bool {
-    text.lines()
-        .any(|line| line.trim_start().strip_prefix("puzzle").is_some_and(|rest| rest.trim_start().starts_with('=')))
+/// True for a text that is meant to be TOML: it says what puzzle it is, even if something else is wrong with it.
+pub(crate) fn names_a_kind(source: Text) -> bool {
+    let says =
+        |line: &str| line.trim_start().strip_prefix("puzzle").is_some_and(|rest| rest.trim_start().starts_with('='));
+    source.text.lines().any(says) || read::<Head>(source).is_ok_and(|head| head.puzzle.is_some())
 }
 
 /// The title and the puzzle of a TOML file.
@@ -47,7 +51,14 @@ pub(crate) fn parse(source: Text) -> Result<(Option<String>, Board), PuzzleError
             let (title, chase) = chase_file::parse(source)?;
             Ok((title, Board::Chase(Arc::new(chase))))
         }
-        "maze" => maze(source),
+        "maze" if head.drawing.is_some() => {
+            let (title, maze) = drawn(source)?;
+            Ok((title, Board::Maze(Arc::new(maze))))
+        }
+        "maze" => {
+            let (title, regions) = regions_file::parse(source)?;
+            Ok((title, Board::Regions(Arc::new(regions))))
+        }
         other => Err(source.at(kind.span(), format!("there is no kind of puzzle {other:?}: use {kinds}"))),
     }
 }
@@ -63,12 +74,8 @@ pub(crate) fn read<T: DeserializeOwned>(source: Text) -> Result<T, PuzzleError> 
     })
 }
 
-fn maze(source: Text) -> Result<(Option<String>, Board), PuzzleError> {
-    let head: MazeHead = read(source)?;
-    let Some(drawn) = head.drawing else {
-        let (title, regions) = regions_file::parse(source)?;
-        return Ok((title, Board::Regions(Arc::new(regions))));
-    };
+fn drawn(source: Text) -> Result<(Option<String>, Maze), PuzzleError> {
+    let file: Drawn = read(source)?;
     let mark = |given: Option<Spanned<String>>| -> Result<Option<char>, PuzzleError> {
         let Some(given) = given else { return Ok(None) };
         let mut letters = given.get_ref().chars();
@@ -77,19 +84,22 @@ fn maze(source: Text) -> Result<(Option<String>, Board), PuzzleError> {
             _ => Err(source.at(given.span(), "a mark of a drawing is one character")),
         }
     };
-    let marks = drawing::Marks { entrance: mark(head.entrance)?, exit: mark(head.exit)? };
-    // Lines of the drawing are counted within the file: a string of several lines begins behind its first one.
-    let first = first_line(source.text, drawn.span());
-    let within = Text { file: source.file, text: drawn.get_ref() };
-    let maze = drawing::parse(within, &marks)
-        .map_err(|error| PuzzleError { line: error.line.map(|line| line + first - 1).or(Some(first)), ..error })?;
-    Ok((head.title, Board::Maze(Arc::new(maze))))
+    let marks = drawing::Marks { entrance: mark(file.entrance)?, exit: mark(file.exit)? };
+    let within = Text { file: source.file, text: file.drawing.get_ref() };
+    let maze = drawing::parse(within, &marks).map_err(|error| {
+        let line = line_within(source.text, &file.drawing, error.line.unwrap_or(1));
+        PuzzleError { line: Some(line), ..error }
+    })?;
+    Ok((file.title, maze))
 }
 
-/// The line of the first character of a string's value.
-fn first_line(text: &str, span: Range<usize>) -> usize {
-    let before = text.get(..span.start).unwrap_or_default().matches('\n').count();
-    let quoted = text.get(span).unwrap_or_default();
-    let opens_on_next = ["\"\"\"\n", "'''\n"].iter().any(|open| quoted.starts_with(open));
-    1 + before + usize::from(opens_on_next)
+/// The line of the file that a line of a string is on; the one on which the string begins where its lines are written as `\n`.
+fn line_within(text: &str, string: &Spanned<String>, line: usize) -> usize {
+    let before = text.get(..string.span().start).unwrap_or_default().matches('\n').count();
+    let quoted = text.get(string.span()).unwrap_or_default();
+    // A string of several lines begins behind its first one.
+    let opening = usize::from(["\"\"\"\n", "'''\n"].iter().any(|open| quoted.starts_with(open)));
+    let lines = quoted.matches('\n').count();
+    let as_written = lines == opening + string.get_ref().matches('\n').count();
+    1 + before + if as_written { opening + line - 1 } else { 0 }
 }

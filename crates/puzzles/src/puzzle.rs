@@ -56,11 +56,12 @@ impl Puzzle {
     /// # Errors
     /// [`PuzzleError`] with the line where there is one.
     pub fn parse(file: &str, text: &str) -> Result<Self, PuzzleError> {
-        let text = text.replace("\r\n", "\n");
+        // Some editors mark UTF-8 by a first character that is none of the text.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
         let source = Text { file, text: &text };
         let path = Path::new(file);
         let is_toml = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-        let (title, board) = if is_toml || file::names_a_kind(&text) {
+        let (title, board) = if is_toml || file::names_a_kind(source) {
             file::parse(source)?
         } else {
             (None, Board::Maze(Arc::new(drawing::parse(source, &drawing::Marks::default())?)))

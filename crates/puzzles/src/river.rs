@@ -10,6 +10,8 @@ use crate::loads::Loads;
 
 /// Most positions.
 pub(crate) const MOST_POSITIONS: u64 = 1 << 28;
+/// Most positions times what is looked at in each: loads and what is forbidden.
+pub(crate) const MOST_LOOKS: u64 = 1 << 34;
 
 /// Passengers of one kind, who are not told apart.
 #[derive(Clone, Debug)]
@@ -38,7 +40,8 @@ pub(crate) struct Forbidden {
 }
 
 impl Forbidden {
-    fn holds(&self, bank: &[u32]) -> bool {
+    /// True for a bank with so many of each kind.
+    pub(crate) fn holds(&self, bank: &[u32]) -> bool {
         let sum = |group: &[usize]| group.iter().map(|&p| bank[p]).sum::<u32>();
         self.all.iter().all(|group| sum(group) > 0)
             && self.any.as_ref().is_none_or(|group| sum(group) > 0)
@@ -58,8 +61,6 @@ pub struct River {
     half: u32,
     /// Cells of a slice.
     slice: u32,
-    /// How many kinds of passengers the number of a slice tells.
-    prefix: usize,
     /// Everybody across is the goal wherever the boat is.
     anywhere: bool,
     /// By the number of the bank: whether neither bank holds what is forbidden.
@@ -86,15 +87,11 @@ impl River {
         }
         let half = weights[0] * (passengers[0].count + 1);
         let most = crate::puzzle_slice(2 * half);
-        // A slice has the same first digits.
-        let mut prefix = kinds - 1;
-        while prefix > 0 && weights[prefix - 1] <= most {
-            prefix -= 1;
-        }
-        let slice = weights[prefix];
-        let prefix = prefix + 1;
+        // A slice has the same first digits; where that would be few numbers, it is a run of more.
+        let digits = weights.iter().copied().find(|&weight| weight <= most).unwrap_or(1);
+        let slice = if 16 * digits <= most { most } else { digits };
         let loads = Loads::new(loads, &weights);
-        let mut river = Self { passengers, loads, weights, half, slice, prefix, anywhere, safe: Vec::new() };
+        let mut river = Self { passengers, loads, weights, half, slice, anywhere, safe: Vec::new() };
         river.safe = river.judge(forbidden);
         river
     }
@@ -185,25 +182,23 @@ impl Explicit for River {
     }
 
     fn slices(&self) -> Vec<SliceShape> {
-        // Between slices, loads are alike that are alike in the first digits.
-        let mut steps: Vec<Vec<u32>> = self.loads.iter().map(|l| l.counts[..self.prefix].to_vec()).collect();
-        steps.sort_unstable();
-        steps.dedup();
-        let counts: Vec<u32> = self.passengers[..self.prefix].iter().map(|p| p.count).collect();
-        let slices = 2 * self.half / self.slice;
+        let all = 2 * self.half;
         let of = |slice: u32| {
-            let (boat, bank) = self.bank(Cell { slice, index: 0, side: Side::First });
-            let here = self.counts(bank);
-            let fit = |step: &&Vec<u32>| {
-                step.iter().zip(&here).zip(&counts).all(|((s, h), c)| *s <= if boat { *h } else { c - h })
-            };
-            let neighbours = steps.iter().filter(fit).map(|step| {
-                let moved: u32 = step.iter().zip(&self.weights).map(|(s, w)| s * w).sum();
-                self.cell(!boat, if boat { bank - moved } else { bank + moved }).slice
-            });
-            SliceShape { cells: self.slice, neighbours: neighbours.collect() }
+            let (first, last) = (slice * self.slice, (slice * self.slice + self.slice).min(all) - 1);
+            let mut near = vec![false; all.div_ceil(self.slice) as usize];
+            for load in self.loads.iter() {
+                // A crossing leads so far on in the list, from its first half into the second.
+                let far = self.half + load.weight;
+                let on = (first < self.half).then(|| first + far..(last.min(self.half - 1) + far + 1).min(all));
+                let back = (last >= far).then(|| first.max(self.half).max(far) - far..last - far + 1);
+                for places in [on, back].into_iter().flatten().filter(|places| !places.is_empty()) {
+                    near[(places.start / self.slice) as usize..=((places.end - 1) / self.slice) as usize].fill(true);
+                }
+            }
+            let neighbours = (0..).zip(&near).filter(|&(_, &near)| near).map(|(slice, _)| slice).collect();
+            SliceShape { cells: last + 1 - first, neighbours }
         };
-        (0..slices).map(of).collect()
+        (0..all.div_ceil(self.slice)).map(of).collect()
     }
 
     fn legal(&self, cell: Cell) -> bool {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::error::Text;
-use crate::river::{Forbidden, MOST_POSITIONS};
+use crate::river::{Forbidden, MOST_LOOKS, MOST_POSITIONS};
 use crate::{Passenger, PuzzleError, River, file};
 
 /// Most passengers in a boat, and most ways to load it.
@@ -20,7 +20,7 @@ struct File {
     _puzzle: String,
     title: Option<String>,
     passenger: Vec<Entry>,
-    boat: Boat,
+    boat: Spanned<Boat>,
     #[serde(default)]
     forbidden: Vec<Spanned<Rule>>,
 }
@@ -65,9 +65,8 @@ struct Rule {
     none: Vec<Spanned<String>>,
     more: Option<Spanned<String>>,
     than: Option<Spanned<String>>,
-    /// For those who read the file.
-    #[serde(rename = "says")]
-    _says: Option<String>,
+    /// Why, for readers.
+    says: Option<String>,
 }
 
 /// Who a word means.
@@ -103,15 +102,33 @@ pub(crate) fn parse(source: Text) -> Result<(Option<String>, River), PuzzleError
     check(source, &file.passenger)?;
     let words = Words { source, entries: &file.passenger };
     let loads = loads(source, &words, &file.boat)?;
+    let positions = River::positions(file.passenger.iter().map(|entry| *entry.count.get_ref()));
+    let looks = positions * (loads.len() + file.forbidden.len()) as u64;
+    if looks > MOST_LOOKS {
+        let reason = format!(
+            "{positions} positions with {} ways to load the boat and {} that are forbidden are {looks} cases: at most \
+             {MOST_LOOKS} are possible; take fewer passengers, or more of one kind",
+            loads.len(),
+            file.forbidden.len()
+        );
+        return Err(source.at(file.boat.span(), reason));
+    }
     let forbidden =
         file.forbidden.iter().map(|rule| self::forbidden(source, &words, rule)).collect::<Result<Vec<_>, _>>()?;
+    // Those who stand together at the start also do so when all are across.
+    let everybody: Vec<u32> = file.passenger.iter().map(|entry| *entry.count.get_ref()).collect();
+    if let Some((_, rule)) = forbidden.iter().zip(&file.forbidden).find(|(forbidden, _)| forbidden.holds(&everybody)) {
+        let says = rule.get_ref().says.as_ref().map(|says| format!(" ({says})")).unwrap_or_default();
+        let reason = format!("the start is forbidden by this{says}: with everybody on one bank it holds already");
+        return Err(source.at(rule.span(), reason));
+    }
     let passengers = file.passenger.iter().map(|entry| Passenger {
         name: entry.name.get_ref().clone(),
         many: entry.many.clone().unwrap_or_else(|| format!("{}s", entry.name.get_ref())),
         count: *entry.count.get_ref(),
         rows: entry.rows,
     });
-    Ok((file.title, River::new(passengers.collect(), loads, &forbidden, file.boat.anywhere)))
+    Ok((file.title, River::new(passengers.collect(), loads, &forbidden, file.boat.get_ref().anywhere)))
 }
 
 fn check(source: Text, entries: &[Entry]) -> Result<(), PuzzleError> {
@@ -145,7 +162,8 @@ fn check(source: Text, entries: &[Entry]) -> Result<(), PuzzleError> {
 }
 
 /// The ways to load the boat: all parts of what it takes with somebody who rows.
-fn loads(source: Text, words: &Words, boat: &Boat) -> Result<Vec<Vec<u32>>, PuzzleError> {
+fn loads(source: Text, words: &Words, boat: &Spanned<Boat>) -> Result<Vec<Vec<u32>>, PuzzleError> {
+    let (span, boat) = (boat.span(), boat.get_ref());
     let everybody: Vec<usize> = (0..words.entries.len()).collect();
     let mut all: BTreeSet<Vec<u32>> = BTreeSet::new();
     let too_many = |span| source.at(span, format!("more than {MOST_LOADS} ways to load the boat"));
@@ -168,12 +186,12 @@ fn loads(source: Text, words: &Words, boat: &Boat) -> Result<Vec<Vec<u32>>, Puzz
         (Some(seats), Some(_)) => {
             return Err(source.at(seats.span(), "a boat has seats for anybody, or loads: give one of them"));
         }
-        (None, None) => return Err(source.whole("[boat] needs seats = 2 or loads = [[\"person\", \"person\"]]")),
+        (None, None) => return Err(source.at(span, "[boat] needs seats = 2 or loads = [[\"person\", \"person\"]]")),
     }
     let rowed = |load: &Vec<u32>| load.iter().zip(words.entries).any(|(&count, entry)| count > 0 && entry.rows);
     let loads: Vec<Vec<u32>> = all.into_iter().filter(rowed).collect();
     if loads.is_empty() {
-        return Err(source.whole("nobody who is taken can row: give a passenger rows = true"));
+        return Err(source.at(span, "nobody who is taken can row: give a passenger rows = true"));
     }
     Ok(loads)
 }
