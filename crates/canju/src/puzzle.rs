@@ -89,13 +89,18 @@ struct Rated {
     position: String,
     number: u64,
     outcome: &'static str,
-    steps: Option<u16>,
+    steps: Option<u32>,
 }
 
 /// The value of a position and of what its moves lead to, best first: by the words after the puzzle, the one that it begins
 /// with if there are none.
 pub(crate) fn probe(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let asked = &arguments.asked;
+    if arguments.svg.is_some() {
+        bail!(
+            "--svg draws positions of EinStein würfelt nicht!; for the picture of a puzzle: canju solve FILE --svg OUT"
+        );
+    }
     let prober = tables::open(&asked.tables)?;
     let set = prober.tables();
     let (name, rest) = arguments.fen.split_first().context("no puzzle is given")?;
@@ -139,11 +144,11 @@ pub(crate) fn probe(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::
 }
 
 /// What a value says of a puzzle.
-pub(crate) fn words(players: Players, value: Outcome) -> (&'static str, Option<u16>) {
+pub(crate) fn words(players: Players, value: Outcome) -> (&'static str, Option<u32>) {
     match (players, value) {
-        (Players::One, Outcome::Win(distance)) => ("solvable", Some(distance.plies)),
+        (Players::One, Outcome::Win(distance)) => ("solvable", Some(distance.steps())),
         (Players::One, _) => ("dead", None),
-        (Players::Two, Outcome::Win(distance) | Outcome::Loss(distance)) => ("caught", Some(distance.plies)),
+        (Players::Two, Outcome::Win(distance) | Outcome::Loss(distance)) => ("caught", Some(distance.steps())),
         (Players::Two, Outcome::Draw) => ("safe", None),
     }
 }
@@ -156,10 +161,10 @@ fn said(rated: &Rated) -> String {
 }
 
 /// Better moves are less, by what they lead to.
-fn rank(players: Players, value: Outcome) -> (u8, i32) {
+fn rank(players: Players, value: Outcome) -> (u8, i64) {
     match (players, value) {
-        (Players::One, Outcome::Win(d)) | (Players::Two, Outcome::Loss(d)) => (0, i32::from(d.plies)),
+        (Players::One, Outcome::Win(d)) | (Players::Two, Outcome::Loss(d)) => (0, i64::from(d.steps())),
         (_, Outcome::Draw) => (1, 0),
-        (_, Outcome::Win(d) | Outcome::Loss(d)) => (2, -i32::from(d.plies)),
+        (_, Outcome::Win(d) | Outcome::Loss(d)) => (2, -i64::from(d.steps())),
     }
 }

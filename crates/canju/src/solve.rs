@@ -15,14 +15,22 @@ use crate::words::grouped;
 
 pub(crate) fn run(arguments: &SolveArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let puzzle = Puzzle::read(&arguments.file)?;
-    let (solution, part) = Solution::with_part(&puzzle)?;
-    if let Some(place) = &arguments.store {
-        store::write(place, &puzzle, part.as_ref())?;
-    }
-    drop(part);
+    let file = arguments.file.display();
+    let solution = match &arguments.store {
+        None => Solution::of(&puzzle).with_context(|| format!("cannot solve {file}"))?,
+        Some(place) => {
+            let (solution, part) =
+                Solution::with_part(&puzzle).with_context(|| format!("cannot make a table of {file}"))?;
+            store::write(place, &puzzle, part.as_ref())?;
+            solution
+        }
+    };
     if let Some(path) = &arguments.svg {
         std::fs::write(path, solution.svg())
             .with_context(|| format!("the picture cannot be written to {}", path.display()))?;
+        if !arguments.json && !solution.is_labelled() {
+            writeln!(out, "the picture has no labels, which so many squares have no place for: --table prints them")?;
+        }
     }
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string(&Solved::new(&solution, arguments.table)?)?)?;
@@ -117,7 +125,7 @@ fn print(solution: &Solution, out: &mut dyn Write) -> anyhow::Result<()> {
 /// Every position with its number, its label and the best position to go on to.
 fn table(solution: &Solution, out: &mut dyn Write) -> anyhow::Result<()> {
     let (puzzle, table) = (solution.puzzle(), solution.puzzle().table());
-    let shown = solution.cells().into_iter().map(|cell| table.show(cell).chars().count());
+    let shown = solution.cells().map(|cell| table.show(cell).chars().count());
     let width = shown.max().unwrap_or(0).max("position".len());
     let head = if is_maze(puzzle) { "label" } else { "steps" };
     writeln!(out, "{:>8}  {:width$}  {head:>7}  next", "number", "position")?;
@@ -126,7 +134,7 @@ fn table(solution: &Solution, out: &mut dyn Write) -> anyhow::Result<()> {
             None => "-".to_owned(),
             Some(value) => match words(table.players(), value) {
                 // Authors count the exit of a maze as 1.
-                (_, Some(steps)) => (u32::from(steps) + u32::from(is_maze(puzzle))).to_string(),
+                (_, Some(steps)) => (steps + u32::from(is_maze(puzzle))).to_string(),
                 (outcome, None) => outcome.to_owned(),
             },
         };
@@ -151,10 +159,10 @@ struct Solved {
     open: u64,
     start: String,
     outcome: &'static str,
-    steps: Option<u16>,
-    /// In decimal: there may be more than numbers of JSON hold. Only for one player.
+    steps: Option<u32>,
+    /// In decimal: there may be more than numbers of JSON hold, and more than are counted. Only for one player.
     #[serde(skip_serializing_if = "Option::is_none")]
-    shortest: Option<String>,
+    shortest: Option<Option<String>>,
     line: Vec<Stop>,
     longest: Option<Stop>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -165,7 +173,7 @@ struct Solved {
 struct Stop {
     number: u64,
     position: String,
-    steps: Option<u16>,
+    steps: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<String>,
 }
@@ -176,7 +184,7 @@ struct Label {
     position: String,
     legal: bool,
     outcome: Option<&'static str>,
-    steps: Option<u16>,
+    steps: Option<u32>,
     next: Vec<u64>,
 }
 
@@ -214,12 +222,12 @@ impl Solved {
             outcome: words(table.players(), solution.value(start).unwrap_or(Outcome::Draw)).0,
             steps: solution.steps(),
             shortest: match table.players() {
-                Players::One => solution.shortest().map(|n| n.to_string()),
+                Players::One => Some(solution.shortest().map(|n| n.to_string())),
                 Players::Two => None,
             },
             longest: solution.longest().map(|(cell, _)| stop(cell, None)),
             line: line.iter().zip(before).map(|(&cell, before)| stop(cell, before)).collect(),
-            labels: labels.then(|| solution.cells().into_iter().map(label).collect()),
+            labels: labels.then(|| solution.cells().map(label).collect()),
         })
     }
 }

@@ -80,6 +80,56 @@ fn pictures_are_written() {
     assert!(fs::read_to_string(&picture).unwrap().contains("<polyline"));
 }
 
+/// A way of more steps than a table tells is told without one.
+#[test]
+fn long_ways_need_no_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (maze, store, picture) = (path("long.txt"), path("tables"), path("long.svg"));
+    let row = |n: usize| match n % 4 {
+        0 => "#".repeat(401) + "\n",
+        2 => format!("{}{}\n", " ", "#".repeat(400)),
+        _ => " ".repeat(401) + "\n",
+    };
+    let text: String = (0..400).map(|n| if n % 4 == 0 { format!("{} \n", "#".repeat(400)) } else { row(n) }).collect();
+    fs::write(&maze, text.replacen("# ", "#S", 1).trim_end_matches('\n').to_owned() + "\nE\n").unwrap();
+    let printed = stdout(&canju(&["solve", &maze, "--svg", &picture]));
+    assert!(
+        printed.contains("80000 steps; the only shortest solution") && printed.contains("no labels"),
+        "{}",
+        &printed[..400]
+    );
+    let solved = json(&["solve", &maze, "--json"]);
+    assert_eq!((&solved["steps"], &solved["longest"]["steps"]), (&80_000.into(), &80_000.into()));
+    let refused = canju(&["solve", &maze, "--store", &store]);
+    let told = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("cannot make a table of")
+            && told.contains("long.txt")
+            && told.contains("80000 steps")
+            && told.contains("without a store"),
+        "{told}"
+    );
+}
+
+#[test]
+fn so_many_ways_are_not_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = folder.path().join("open.txt");
+    fs::write(
+        &open,
+        format!("S{}\n{}{}E\n", ".".repeat(99), format!("{}\n", ".".repeat(100)).repeat(98), ".".repeat(99)),
+    )
+    .unwrap();
+    let open = open.to_str().unwrap();
+    let solved = json(&["solve", open, "--json"]);
+    assert_eq!((&solved["steps"], &solved["shortest"]), (&198.into(), &Value::Null));
+    assert!(solved.as_object().unwrap().contains_key("shortest"));
+    let probed = canju(&["probe", open, "--svg", "x.svg"]);
+    assert!(String::from_utf8(probed.stderr).unwrap().contains("canju solve FILE --svg OUT"));
+}
+
 #[test]
 fn failures_are_one_line_with_the_place() {
     let folder = tempfile::tempdir().unwrap();

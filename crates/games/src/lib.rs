@@ -56,8 +56,9 @@ impl Games {
     /// The same with one more puzzle.
     ///
     /// # Errors
-    /// As [`Puzzle::name`].
+    /// As [`Puzzle::check_table`].
     pub fn with(mut self, puzzle: &Puzzle) -> Result<Self, GameError> {
+        puzzle.check_table()?;
         let name = puzzle.name()?;
         self.puzzles = self.puzzles.with(name.clone(), puzzle.table());
         self.definitions.push((name, puzzle.definition().to_owned()));

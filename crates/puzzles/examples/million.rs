@@ -8,7 +8,7 @@ use std::time::Instant;
 use canju_puzzles::{Puzzle, Solution};
 
 fn main() {
-    for (name, text) in [("maze", maze()), ("river", river())] {
+    for (name, text) in [("maze", maze()), ("winding maze", winding()), ("river", river())] {
         let (start, cpu) = (Instant::now(), cpu_seconds());
         let puzzle = Puzzle::parse(name, &text).unwrap();
         let solution = Solution::of(&puzzle).unwrap();
@@ -41,6 +41,18 @@ fn river() -> String {
         writeln!(text, "[[forbidden]]\nall = [\"thing{thing}\", \"thing{}\"]\nnone = [\"man\"]", thing + 1).unwrap();
     }
     text
+}
+
+/// A thousand rows, of which every second one has but one opening, at either end in turn.
+fn winding() -> String {
+    let row = |n: usize| match n % 4 {
+        1 => format!("{}.", "#".repeat(1000)),
+        3 => format!(".{}", "#".repeat(1000)),
+        _ => ".".repeat(1001),
+    };
+    let rows: Vec<String> = (0..1001).map(row).collect();
+    let text = rows.join("\n");
+    format!("S{}E", &text[1..text.len() - 1])
 }
 
 /// A thousand times a thousand squares, a third of them walls.

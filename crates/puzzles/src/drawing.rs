@@ -17,8 +17,10 @@ pub(crate) struct Marks {
 /// Marks that are entrances wherever they stand.
 const ENTRANCES: [char; 2] = ['S', 's'];
 
+/// A row and a column.
+type Place = (usize, usize);
 /// A mark, its square, and its line.
-type Marked = (char, (usize, usize), usize);
+type Marked = (char, Place, usize);
 
 /// Reads a drawing: `#` is wall, a space or a dot is none, two other characters mark entrance and exit. Without marks these
 /// are two openings in the outer wall. Short lines are filled up with wall.
@@ -75,7 +77,7 @@ pub(crate) fn parse(source: Text, marks: &Marks) -> Result<Maze, PuzzleError> {
                       they are, and cut them off if not";
         return Err(source.on(first + row, reason));
     }
-    let at = |(row, column): (usize, usize)| {
+    let at = |(row, column): Place| {
         (row - frame.rows.start) as u32 * frame.columns.len() as u32 + (column - frame.columns.start) as u32
     };
     Ok(Maze::new(frame.columns.len() as u32, frame.cut(width, &open), at(entrance), at(exit)))
@@ -103,7 +105,7 @@ fn joined(width: usize, open: &[bool], frame: &Frame) -> Option<usize> {
     let mut seen = vec![false; open.len()];
     (0..open.len()).find_map(|start| {
         let around = flood(width, start, false, &mut seen, outside);
-        let edge: HashSet<(usize, usize)> = around
+        let edge: HashSet<Place> = around
             .iter()
             .flat_map(|&at| beside(width, open.len(), at, false))
             .filter(|&at| open[at] && !outside(at))
@@ -114,12 +116,7 @@ fn joined(width: usize, open: &[bool], frame: &Frame) -> Option<usize> {
 }
 
 /// Which of two marks is the entrance: the one that is told, else an S, else the one that stands first.
-fn ordered(
-    source: Text,
-    marks: &Marks,
-    first: Marked,
-    second: Marked,
-) -> Result<((usize, usize), (usize, usize)), PuzzleError> {
+fn ordered(source: Text, marks: &Marks, first: Marked, second: Marked) -> Result<(Place, Place), PuzzleError> {
     for told in [marks.entrance, marks.exit].into_iter().flatten() {
         if told != first.0 && told != second.0 {
             let reason =
@@ -140,7 +137,7 @@ fn ordered(
 
 /// The middle squares of the two openings in the outer wall, the one that is read first before the other.
 pub(crate) fn openings(width: usize, open: &[bool]) -> Result<(usize, usize), String> {
-    let number = |&(row, column): &(usize, usize)| row * width + column;
+    let number = |&(row, column): &Place| row * width + column;
     let outer = Frame::whole(width, open.len() / width.max(1));
     let mut runs = outer.runs(|square| open[number(&square)]);
     if outer.runs(|square| !open[number(&square)]).is_empty() {

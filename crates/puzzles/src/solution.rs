@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use canju_retro::{
-    Cell, Distance, GameError, MemoryTables, Metric, Outcome, Part, Players, Rules, Side, Statistics, Tables, Values,
-    solve,
+    Cell, Distance, GameError, MOST_PLIES, MemoryTables, Metric, Outcome, Part, Players, Rules, Side, Tables, Values,
+    by_breadth, solve,
 };
 
 use crate::Puzzle;
@@ -29,17 +29,6 @@ pub struct Counts {
     pub open: u64,
 }
 
-impl From<&Statistics> for Counts {
-    fn from(statistics: &Statistics) -> Self {
-        statistics.sides.iter().fold(Self::default(), |sum, side| Self {
-            positions: sum.positions + side.cells,
-            legal: sum.legal + side.cells - side.illegal,
-            decided: sum.decided + side.wins() + side.losses(),
-            open: sum.open + side.draws(),
-        })
-    }
-}
-
 /// How many ways lead to a position.
 struct Ways {
     to: Cell,
@@ -49,24 +38,27 @@ struct Ways {
 }
 
 impl Solution {
-    /// Labels all positions, on the calling thread.
+    /// Labels all positions, on the calling thread. For one player a way may be as long as there are positions.
     ///
     /// # Errors
-    /// [`GameError::OutOfTurn`] where a way is longer than a table can tell, 65535 steps.
+    /// [`GameError::TooLong`] where a chase is longer than a table can tell.
     pub fn of(puzzle: &Puzzle) -> Result<Self, GameError> {
-        Ok(Self::with_part(puzzle)?.0)
+        match puzzle.rules().players() {
+            Players::One => Ok(Self::new(puzzle, by_breadth(puzzle.rules(), &puzzle.name()?)?)),
+            Players::Two => Ok(Self::with_part(puzzle)?.0),
+        }
     }
 
-    /// The same with the part that has solved it, from which a table can be written.
+    /// The same by the solver of tables, with the part that has solved it, from which a table can be written.
     ///
     /// # Errors
-    /// As [`Solution::of`].
+    /// As [`Puzzle::check_table`].
     pub fn with_part(puzzle: &Puzzle) -> Result<(Self, Box<dyn Part>), GameError> {
+        puzzle.check_table()?;
         let (game, name) = (puzzle.game()?, puzzle.name()?);
         let solved = solve(&game, &name, Metric::Dtm, Rules::Plain, Arc::new(MemoryTables::new()))?;
-        let values = Values::of(puzzle.table().as_ref(), solved.part.as_ref())?;
-        let counts = (&solved.part.statistics()?).into();
-        Ok((Self { puzzle: puzzle.clone(), values, counts }, solved.part))
+        let values = Values::of(puzzle.rules(), solved.part.as_ref())?;
+        Ok((Self::new(puzzle, values), solved.part))
     }
 
     /// Takes the labels from a finished table of the puzzle.
@@ -74,19 +66,23 @@ impl Solution {
     /// # Errors
     /// As [`Tables::read`].
     pub fn read(puzzle: &Puzzle, tables: &dyn Tables) -> Result<Self, GameError> {
-        let table = puzzle.table();
-        let values = Values::read(table.as_ref(), &puzzle.name()?, Metric::Dtm, tables)?;
+        Ok(Self::new(puzzle, Values::read(puzzle.rules(), &puzzle.name()?, Metric::Dtm, tables)?))
+    }
+
+    fn new(puzzle: &Puzzle, values: Values) -> Self {
         let mut solution = Self { puzzle: puzzle.clone(), values, counts: Counts::default() };
+        let mut counts = Counts::default();
         for cell in solution.cells() {
-            solution.counts.positions += 1;
+            counts.positions += 1;
             let Some(value) = solution.value(cell) else { continue };
-            solution.counts.legal += 1;
+            counts.legal += 1;
             match value {
-                Outcome::Draw => solution.counts.open += 1,
-                _ => solution.counts.decided += 1,
+                Outcome::Draw => counts.open += 1,
+                _ => counts.decided += 1,
             }
         }
-        Ok(solution)
+        solution.counts = counts;
+        solution
     }
 
     /// The puzzle.
@@ -102,21 +98,18 @@ impl Solution {
     }
 
     /// All positions in the order of their numbers, those that the rules forbid too.
-    #[must_use]
-    pub fn cells(&self) -> Vec<Cell> {
-        let table = self.puzzle.table();
-        let sides = match table.players() {
+    pub fn cells(&self) -> impl Iterator<Item = Cell> {
+        let rules = self.puzzle.rules();
+        let sides = match rules.players() {
             Players::One => &Side::BOTH[..1],
             Players::Two => &Side::BOTH[..],
         };
-        let slices = table.slices();
-        let mut cells = Vec::new();
-        for &side in sides {
-            for (slice, shape) in slices.iter().enumerate() {
-                cells.extend((0..shape.cells).map(|index| Cell { slice: slice as u32, index, side }));
-            }
-        }
-        cells
+        let slices: Arc<[u32]> = rules.slices().iter().map(|shape| shape.cells).collect();
+        sides.iter().flat_map(move |&side| {
+            let slices = Arc::clone(&slices);
+            (0..slices.len())
+                .flat_map(move |slice| (0..slices[slice]).map(move |index| Cell { slice: slice as u32, index, side }))
+        })
     }
 
     /// What a position is for the side to move; `None` for one that the rules forbid.
@@ -127,13 +120,13 @@ impl Solution {
 
     /// Steps from a position to its end when all do their best; `None` where there is none.
     #[must_use]
-    pub fn steps_from(&self, cell: Cell) -> Option<u16> {
+    pub fn steps_from(&self, cell: Cell) -> Option<u32> {
         steps(self.value(cell)?)
     }
 
     /// The same from the position that the puzzle begins with.
     #[must_use]
-    pub fn steps(&self) -> Option<u16> {
+    pub fn steps(&self) -> Option<u32> {
         self.steps_from(self.puzzle.start())
     }
 
@@ -172,7 +165,7 @@ impl Solution {
                 self.moves_to(cell, |value| value == Outcome::Draw)
             }
             Some(Outcome::Win(far) | Outcome::Loss(far)) => {
-                self.moves_to(cell, |value| steps(value).is_some_and(|after| after + 1 == far.plies))
+                self.moves_to(cell, |value| steps(value).is_some_and(|after| after + 1 == far.steps()))
             }
             _ => Vec::new(),
         }
@@ -213,7 +206,7 @@ impl Solution {
         for left in (0..steps).rev() {
             let mut next: Vec<Ways> = Vec::new();
             for (from, way) in (0..).zip(&ways) {
-                self.leads(way.to, |value| value == Outcome::Win(Distance::plies(left)), &mut found);
+                self.leads(way.to, |value| value == Outcome::Win(Distance::of_steps(left)), &mut found);
                 for &to in &found {
                     let place = &mut places[starts[to.slice as usize] + to.index as usize];
                     match next.get_mut((*place as usize).wrapping_sub(1)) {
@@ -237,7 +230,7 @@ impl Solution {
 
     /// The position that is furthest from its end, the one with the smallest number, and how far that is.
     #[must_use]
-    pub fn longest(&self) -> Option<(Cell, u16)> {
+    pub fn longest(&self) -> Option<(Cell, u32)> {
         let mut longest = None;
         for cell in self.cells() {
             if let Some(steps) = self.steps_from(cell)
@@ -251,9 +244,30 @@ impl Solution {
 }
 
 /// Steps to the end; `None` where there is none.
-fn steps(value: Outcome) -> Option<u16> {
+fn steps(value: Outcome) -> Option<u32> {
     match value {
-        Outcome::Win(distance) | Outcome::Loss(distance) => Some(distance.plies),
+        Outcome::Win(distance) | Outcome::Loss(distance) => Some(distance.steps()),
         Outcome::Draw => None,
+    }
+}
+
+impl Puzzle {
+    /// Checks that a table can hold what is to be told of the puzzle.
+    ///
+    /// # Errors
+    /// [`GameError::TooLong`] where a way is longer than a table can tell.
+    pub fn check_table(&self) -> Result<(), GameError> {
+        let most = u32::from(MOST_PLIES);
+        let cells: u64 = self.rules().slices().iter().map(|shape| u64::from(shape.cells)).sum();
+        if self.rules().players() == Players::Two || cells <= u64::from(most) {
+            return Ok(());
+        }
+        match Solution::of(self)?.longest() {
+            Some((cell, steps)) if steps > most => Err(GameError::TooLong(format!(
+                "{steps} steps from {}, where {most} are the most: canju solve without a store tells all",
+                self.rules().show(cell)
+            ))),
+            _ => Ok(()),
+        }
     }
 }

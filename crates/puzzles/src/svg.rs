@@ -46,6 +46,12 @@ impl Solution {
         )
     }
 
+    /// True where the picture has all labels: there is no place for them in a large maze of squares.
+    #[must_use]
+    pub fn is_labelled(&self) -> bool {
+        !matches!(self.puzzle().board(), Board::Maze(maze) if maze.width() * maze.height() > MOST_LABELS)
+    }
+
     fn maze(&self, maze: &Maze, line: &[Cell]) -> Drawn {
         let mut body = String::new();
         for row in 0..maze.height() {
@@ -71,11 +77,11 @@ impl Solution {
             (f64::from(column * SQUARE + SQUARE / 2), f64::from(row * SQUARE + SQUARE / 2))
         };
         body += &polyline(line.iter().map(middle), 4.0);
-        if maze.width() * maze.height() <= MOST_LABELS {
+        if self.is_labelled() {
             for cell in self.cells() {
                 if let Some(steps) = self.steps_from(cell) {
                     let (x, y) = middle(&cell);
-                    body += &text(x, y, 9.0, &(u32::from(steps) + 1).to_string());
+                    body += &text(x, y, 9.0, &(steps + 1).to_string());
                 }
             }
         }
@@ -97,7 +103,7 @@ impl Solution {
         body += &polyline(line.iter().filter(named).map(number), 5.0);
         for region in 0..regions.len() {
             let cell = regions.cell(region);
-            let label = self.steps_from(cell).map_or_else(|| "-".to_owned(), |n| (u32::from(n) + 1).to_string());
+            let label = self.steps_from(cell).map_or_else(|| "-".to_owned(), |n| (n + 1).to_string());
             body += &graph.node(region, "#ffffff", &label, regions.name(cell).unwrap_or_default());
         }
         Drawn { size: graph.size, body }

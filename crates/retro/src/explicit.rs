@@ -5,6 +5,7 @@
 //! [`Game`] and [`Part`] itself and has no use for this.
 
 mod audit;
+mod breadth;
 mod graph;
 mod ground;
 mod part;
@@ -14,6 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use audit::{Audit, Disagreement, Values, audit, examine};
+pub use breadth::by_breadth;
 
 use crate::{Cell, Game, GameError, Metric, Part, PartSpec, Rules, Shape, Side, SliceShape, TableName, Tables};
 

@@ -182,6 +182,9 @@ pub enum GameError {
     /// A game whose rules do not go together; it names what does not.
     #[error("the game contradicts itself: {0}")]
     Flawed(String),
+    /// Play that takes longer than a table can tell.
+    #[error("play takes longer than a table can tell: {0}")]
+    TooLong(String),
     /// A request that the caller must not make; it names the broken condition.
     #[error("the solver was asked for something out of turn: {0}")]
     OutOfTurn(String),
@@ -248,10 +251,13 @@ impl StepCounts {
 /// The ply after one.
 ///
 /// # Errors
-/// [`GameError::OutOfTurn`] after the last that can be numbered.
+/// [`GameError::TooLong`] after the last that can be numbered.
 pub fn next_ply(ply: u16) -> Result<u16, GameError> {
-    ply.checked_add(1).ok_or_else(|| GameError::OutOfTurn(format!("more than {ply} plies")))
+    ply.checked_add(1).ok_or_else(|| GameError::TooLong(format!("more than {MOST_PLIES} plies")))
 }
+
+/// The longest way that a table tells: plies are numbers of 16 bits, and two more must be idle before the end is known.
+pub const MOST_PLIES: u16 = u16::MAX - 3;
 
 /// A family of tables: names, shapes, and the solver of a part.
 pub trait Game: Send + Sync {

@@ -36,10 +36,11 @@ mod statistics;
 mod value;
 
 pub use codes::{Block, SliceCodes};
-pub use explicit::{Audit, Disagreement, End, Explicit, ExplicitTables, Players, Values, audit, examine};
+pub use explicit::{Audit, Disagreement, End, Explicit, ExplicitTables, Players, Values, audit, by_breadth, examine};
 pub use frontier::{Frontier, FrontierError};
 pub use game::{
-    After, Cell, Game, GameError, Part, PartSpec, Shape, Side, SliceShape, StepCounts, TableName, Tables, next_ply,
+    After, Cell, Game, GameError, MOST_PLIES, Part, PartSpec, Shape, Side, SliceShape, StepCounts, TableName, Tables,
+    next_ply,
 };
 pub use log::{FrontierLog, LogEntry};
 pub use memory::MemoryTables;

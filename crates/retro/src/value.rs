@@ -23,6 +23,19 @@ impl Distance {
     pub const fn plies(plies: u16) -> Self {
         Self { order: 0, plies }
     }
+
+    /// A way of so many steps where nothing can be violated, as in puzzles: plies that run over are counted by the order, so that the
+    /// lesser distance is still the shorter way. A [`Code`] holds fewer than 2^30 steps.
+    #[must_use]
+    pub const fn of_steps(steps: u32) -> Self {
+        Self { order: (steps >> 16) as u16, plies: steps as u16 }
+    }
+
+    /// The steps of [`of_steps`](Self::of_steps).
+    #[must_use]
+    pub const fn steps(self) -> u32 {
+        (self.order as u32) << 16 | self.plies as u32
+    }
 }
 
 /// The value of a legal position for the side to move.

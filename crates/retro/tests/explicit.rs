@@ -168,6 +168,20 @@ fn what_the_games_say_goes_together() {
 }
 
 #[test]
+fn breadth_first_gives_the_same_labels() {
+    for setting in settings().filter(|setting| setting.table.players == Players::One) {
+        let [(_, part)] = &solved(&setting)[..] else { panic!() };
+        let plies = Values::of(setting.table.as_ref(), part.as_ref()).unwrap();
+        let breadth = by_breadth(setting.table.as_ref(), &setting.name).unwrap();
+        for cell in setting.table.cells().filter(|&cell| setting.table.legal(cell)) {
+            assert_eq!(breadth.get(cell), plies.get(cell), "{cell:?}");
+        }
+    }
+    let against = setting(Players::Two, 0, false);
+    assert!(matches!(by_breadth(against.table.as_ref(), &against.name), Err(GameError::OutOfTurn(_))));
+}
+
+#[test]
 fn every_label_follows_from_the_moves() {
     let mut kinds = [0u64; 3];
     for setting in settings() {
@@ -271,8 +285,8 @@ fn what_does_not_fit_is_refused() {
     assert!(setting.game.table("KRK").unwrap_err().to_string().contains("DRAWN"));
 }
 
-/// A way that is longer than distances can be.
-struct Way;
+/// A way through so many cells.
+struct Way(u32);
 
 impl Explicit for Way {
     fn players(&self) -> Players {
@@ -280,7 +294,7 @@ impl Explicit for Way {
     }
 
     fn slices(&self) -> Vec<SliceShape> {
-        vec![SliceShape { cells: 70_000, neighbours: vec![] }]
+        vec![SliceShape { cells: self.0, neighbours: vec![] }]
     }
 
     fn legal(&self, _: Cell) -> bool {
@@ -307,7 +321,22 @@ impl Explicit for Way {
 #[test]
 fn too_long_a_way_is_an_error() {
     let name = TableName::new("WAY").unwrap();
-    let game = ExplicitTables::new().with(name.clone(), Arc::new(Way));
-    let solved = solve(&game, &name, Metric::Dtm, Rules::Plain, Arc::new(MemoryTables::new()));
-    assert!(matches!(solved.err(), Some(GameError::OutOfTurn(text)) if text.contains("65535 plies")));
+    let solved = |cells| {
+        let game = ExplicitTables::new().with(name.clone(), Arc::new(Way(cells)));
+        solve(&game, &name, Metric::Dtm, Rules::Plain, Arc::new(MemoryTables::new()))
+    };
+    let most = u32::from(MOST_PLIES);
+    assert_eq!(solved(most + 1).unwrap().labels, u64::from(most) + 1);
+    for cells in [most + 2, 70_000] {
+        assert!(matches!(solved(cells).err(), Some(GameError::TooLong(text)) if text.contains("65532 plies")));
+    }
+    let way = Way(70_000);
+    let values = by_breadth(&way, &name).unwrap();
+    for index in [0, 1, 65_535, 65_536, 69_999] {
+        let value = values.get(Cell { slice: 0, index, side: Side::First });
+        assert_eq!(value, Outcome::Win(Distance::of_steps(index)));
+        assert!(matches!(value, Outcome::Win(distance) if distance.steps() == index));
+    }
+    let found = audit(&way, Metric::Dtm, &|cell| values.get(cell));
+    assert_eq!((found.checked, found.wrong), (70_000, 0));
 }

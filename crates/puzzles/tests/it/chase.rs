@@ -1,11 +1,11 @@
 //! Cat and mouse: what is known of the author's lost picture, and the example.
 
-use canju_puzzles::{Board, Solution};
+use canju_puzzles::{Board, Puzzle, Solution};
 use canju_retro::{Cell, Outcome, Side};
 
 use crate::{example, solved};
 
-fn longest(solution: &Solution) -> u16 {
+fn longest(solution: &Solution) -> u32 {
     solution.longest().unwrap().1
 }
 
@@ -15,7 +15,7 @@ fn number_45_is_cat_2_mouse_3_mouse_to_move() {
     assert_eq!(puzzle.table().show(puzzle.start()), "2-3-mouse");
     assert_eq!(puzzle.number(puzzle.start()), 45);
     let solution = Solution::of(&puzzle).unwrap();
-    let numbers: Vec<u64> = solution.cells().into_iter().map(|cell| puzzle.number(cell)).collect();
+    let numbers: Vec<u64> = solution.cells().map(|cell| puzzle.number(cell)).collect();
     assert!(numbers.into_iter().eq(1..=72));
 }
 
@@ -46,4 +46,16 @@ fn without_a_sanctuary_or_with_a_truce_it_is_caught_in_8_plies() {
     let truce = Cell { slice: 0, index: 0, side: Side::Second };
     assert!(!matches!(solved("chase-shared.toml").steps_from(truce), Some(0)));
     assert_eq!(solved("chase-open.toml").steps_from(truce), Some(0));
+}
+
+#[test]
+fn nodes_that_are_numbers_need_no_quotes() {
+    let text = |one: &str, two: &str| {
+        let edges = r#"edges = ["1-2", "2-3", "3-1"]"#;
+        let text =
+            format!("puzzle = 'chase'\n{edges}\ncat = {one}\nmouse = {two}\nfirst = 'cat'\nsanctuary = [{two}]\n");
+        let puzzle = Puzzle::parse("m.toml", &text).unwrap();
+        (puzzle.start(), Solution::of(&puzzle).unwrap().counts())
+    };
+    assert_eq!(text("1", "3"), text("'1'", "'3'"));
 }

@@ -1,7 +1,7 @@
 //! The crossings of the author's article, state by state, and his homework.
 
 use canju_puzzles::{Counts, Puzzle, Solution};
-use canju_retro::{Cell, Outcome};
+use canju_retro::{Cell, GameError, Outcome, examine};
 
 use crate::{example, solved};
 
@@ -53,7 +53,7 @@ fn three_people_and_three_ghosts() {
     }
     assert_eq!(value("231"), None);
     // One step before the goal there are three positions, two steps before it there is one.
-    let at = |steps| solution.cells().into_iter().filter(|&c| solution.steps_from(c) == Some(steps)).count();
+    let at = |steps| solution.cells().filter(|&c| solution.steps_from(c) == Some(steps)).count();
     assert_eq!([at(0), at(1), at(2)], [2, 3, 1]);
 }
 
@@ -135,4 +135,33 @@ fn seats_and_counts_of_two_digits() {
         assert_eq!(shown, if count < 10 { format!("{count}{count}1") } else { format!("{count}.{count}.1") });
         assert_eq!(table.parse(&shown), Some(puzzle.start()));
     }
+}
+
+/// Many of one kind: slices are runs of numbers then, and the way may be longer than a table can tell.
+#[test]
+fn thousands_of_one_kind() {
+    let text = |count: u32| {
+        format!(
+            "puzzle = 'river'\npassenger = [{{ name = 'sheep', count = {count}, rows = true }}]\nboat = {{ seats = 2 }}\n"
+        )
+    };
+    for count in [17, 100, 5000, 60_000] {
+        let puzzle = Puzzle::parse("sheep.toml", &text(count)).unwrap();
+        let table = puzzle.table();
+        assert!((3..=36).contains(&table.slices().len()), "{}", table.slices().len());
+        if count < 10_000 {
+            examine(table.as_ref()).unwrap();
+        }
+        let solution = Solution::of(&puzzle).unwrap();
+        assert_eq!(solution.steps(), Some(2 * count - 3));
+        match Solution::with_part(&puzzle) {
+            Ok((tabled, _)) => assert!(solution.cells().all(|cell| tabled.value(cell) == solution.value(cell))),
+            Err(error) => assert!(count > 50_000 && matches!(error, GameError::TooLong(_)), "{error}"),
+        }
+    }
+    // What would take too long is refused by its size.
+    let kinds: String = (0..16).map(|n| format!("[[passenger]]\nname = 'p{n}'\ncount = 2\nrows = true\n")).collect();
+    let error = Puzzle::parse("sheep.toml", &format!("puzzle = 'river'\n{kinds}[boat]\nseats = 5\n")).err().unwrap();
+    assert_eq!(error.line, Some(66), "{error}");
+    assert!(error.reason.contains("86093442 positions") && error.reason.contains("17179869184"), "{error}");
 }

@@ -6,7 +6,7 @@ use super::{End, Explicit, Players, shape, sides};
 use crate::{Cell, Code, Distance, GameError, Metric, Outcome, Part, Side, TableName, Tables};
 
 /// All values of a table, in memory.
-pub struct Values(Vec<[Vec<Code>; 2]>);
+pub struct Values(pub(super) Vec<[Vec<Code>; 2]>);
 
 impl Values {
     /// Reads a finished table.
@@ -124,7 +124,7 @@ fn judge(
     found.clear();
     table.successors(cell, found);
     let one_more = |d: Distance| {
-        if metric == Metric::Wdl { d } else { Distance::plies(d.plies.saturating_add(1)) }
+        if metric == Metric::Wdl { d } else { Distance::of_steps(d.steps().saturating_add(1)) }
     };
     let (mut win, mut loss, mut moves, mut lost) = (None::<Distance>, Distance::default(), 0, 0);
     for &to in found.iter().filter(|&&to| table.legal(to)) {
