@@ -11,7 +11,7 @@ use std::io::Write;
 use anyhow::{Context, bail};
 use canju_ewn::{Color, Die, INDEX_VERSION, Index, Lookup, Move, Position, Signature, Square, picture, read_rolled};
 use canju_retro::TableName;
-use canju_table::TableSet;
+use canju_table::{TableSet, shell_word};
 use serde::Serialize;
 
 pub(crate) use arguments::{GradeArguments, MatchArguments};
@@ -79,7 +79,8 @@ pub(crate) fn probe(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::
         };
         let table = index.signature();
         known.chance(position)?.with_context(|| {
-            format!("no table {table}: build it with `coordinator start --build {table} --metric odds`")
+            let store = shell_word(&asked.tables.tables);
+            format!("no table {table}: build it with `coordinator start --build {table} --metric odds --store {store}`")
         })
     };
     let table = Index::find(&position).map(|(index, _)| index.signature().to_string());

@@ -3,6 +3,8 @@
 use std::io::Write;
 
 use canju_retro::Metric;
+use canju_store::Location;
+use canju_table::no_tables;
 use serde::Serialize;
 
 use crate::arguments::ListArguments;
@@ -47,6 +49,12 @@ pub(crate) fn run(arguments: &ListArguments, out: &mut dyn Write) -> anyhow::Res
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string(&list)?)?;
         return bad.map_or(Ok(()), |error| Err(error.into()));
+    }
+    if list.tables.is_empty() && bad.is_none() {
+        let location: Location = arguments.tables.tables.parse()?;
+        let (tables, rules) = (prober.tables(), arguments.tables.rules);
+        writeln!(out, "{}", no_tables(&tables.place(), location.folder(), rules, &tables.all_rules()?))?;
+        return Ok(());
     }
     writeln!(out, "{:16}{:6}  {:12}{:>20}{:>18}", "endgame", "rules", "metrics", "positions", "bytes")?;
     for table in &list.tables {

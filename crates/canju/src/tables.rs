@@ -5,7 +5,7 @@ use canju_endgame::Xiangqi;
 use canju_probe::{OpenOptions, Prober};
 use canju_retro::{Game, TableName};
 use canju_store::Location;
-use canju_table::DEFAULT_CACHE;
+use canju_table::{DEFAULT_CACHE, shell_word};
 use canju_xiangqi::{Material, Position};
 
 use crate::arguments::Tables;
@@ -22,8 +22,9 @@ pub(crate) fn open_with(tables: &Tables, cache: u64) -> anyhow::Result<Prober> {
         && !folder.is_dir()
     {
         bail!(
-            "there is no folder {}: name the folder with the tables by --tables, fetch some with `fetch get NAME`, or build them with `coordinator start --build NAME`",
-            folder.display()
+            "there is no folder {}: name the folder with the tables by --tables, fetch some with `fetch get NAME --from SOURCE --to {1}`, or build them with `coordinator start --build NAME --store {1}`",
+            folder.display(),
+            shell_word(&tables.tables)
         );
     }
     tracing::debug!(%location, rules = %tables.rules, "to be opened");

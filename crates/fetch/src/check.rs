@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use canju_retro::{Metric, Rules, TableName};
-use canju_table::{FolderSource, Manifest, ShardInfo, TableError, TableSet, Verified, manifest_key, shard_key};
+use canju_table::{
+    FolderSource, Manifest, ShardInfo, TableError, TableSet, Verified, manifest_key, no_tables, shard_key,
+};
 use rayon::prelude::*;
 
 use crate::{Event, FetchError, Watch, sound};
@@ -71,7 +73,7 @@ impl FindingKind {
 /// are none. Blocks, and works on all processors.
 ///
 /// # Errors
-/// [`FetchError::Local`] when the folder cannot be read. What is wrong with a table is no error but a [`Finding`].
+/// [`FetchError::Local`] when the folder cannot be read, [`FetchError::NoTables`] when there is nothing to check. What is wrong with a table is no error but a [`Finding`].
 pub fn check(folder: &Path, rules: Rules, tables: &[TableName], watch: &dyn Watch) -> Result<Checked, FetchError> {
     std::fs::read_dir(folder).map_err(FetchError::local(folder, "read"))?;
     // Blocks are read past the cache.
@@ -79,6 +81,9 @@ pub fn check(folder: &Path, rules: Rules, tables: &[TableName], watch: &dyn Watc
     let mut check = Check { set, rules, checked: Checked::default(), open: Vec::new(), seen: BTreeSet::new() };
     if tables.is_empty() {
         let there = check.set.endgames().map_err(|e| FetchError::local(folder, "read")(std::io::Error::other(e)))?;
+        if there.is_empty() {
+            return Err(FetchError::NoTables(none_in(folder, rules)));
+        }
         there.into_iter().for_each(|table| check.want(table));
     }
     tables.iter().for_each(|table| check.want(table.clone()));
@@ -91,6 +96,13 @@ pub fn check(folder: &Path, rules: Rules, tables: &[TableName], watch: &dyn Watc
     check.checked.findings.sort_by(|a, b| (&a.table, &a.file, a.metric).cmp(&(&b.table, &b.file, b.metric)));
     check.checked.findings.dedup();
     Ok(check.checked)
+}
+
+/// What to tell who looked for tables in a folder that has none of these rules: where some are.
+#[must_use]
+pub fn none_in(folder: &Path, rules: Rules) -> String {
+    let set = TableSet::with_cache(Arc::new(FolderSource::new(folder)), rules, 0);
+    no_tables(&set.place(), Some(folder), rules, &set.all_rules().unwrap_or_default())
 }
 
 struct Check {

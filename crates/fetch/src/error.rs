@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use canju_retro::{Metric, TableName};
 use canju_store::StoreError;
-use canju_table::{ManifestError, MergeConflict};
+use canju_table::{ManifestError, MergeConflict, shell_word};
 
 /// Why tables could not be fetched or checked. What was fetched so far is kept in every case.
 #[derive(Debug, thiserror::Error)]
@@ -13,7 +13,8 @@ use canju_table::{ManifestError, MergeConflict};
 pub enum FetchError {
     /// The source has no such table.
     #[error(
-        "there is no table {table} in {place}: see what there is with `fetch list`, or build it with `coordinator start --build {table}`"
+        "there is no table {table} in {place}: see what there is with `fetch list --from {}`, or build it with `coordinator start --build {table} --store FOLDER`",
+        as_given(.place)
     )]
     NoTable {
         /// Which table.
@@ -21,6 +22,9 @@ pub enum FetchError {
         /// Where it was looked for.
         place: String,
     },
+    /// There is no table at all; the text tells where some are.
+    #[error("{0}")]
+    NoTables(String),
     /// The source has the table, but not the metric.
     #[error("the table {table} in {place} has no {metric}: it has {has}; ask for one of these with --metric")]
     NoMetric {
@@ -147,6 +151,16 @@ impl FetchError {
     pub(crate) fn local(path: &Path, what: &'static str) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_path_buf();
         move |source| Self::Local { path, what, source }
+    }
+}
+
+/// A source as users give it.
+fn as_given(place: &str) -> String {
+    let given = ["the folder ", "the server "].iter().find_map(|kind| place.strip_prefix(kind));
+    match given {
+        Some(given) => shell_word(given),
+        None if place.contains("://") => shell_word(place),
+        None => "SOURCE".to_owned(),
     }
 }
 

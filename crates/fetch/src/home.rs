@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use canju_retro::{Rules, TableName};
 use canju_store::{FolderStore, Key, Store, StoreError};
-use canju_table::{Manifest, manifest_key};
+use canju_table::{Manifest, has_manifests, manifest_key};
 use fs4::fs_std::FileExt;
 
 use crate::origin::read_manifest;
@@ -152,12 +152,6 @@ impl Home {
         let (table, folder, place) = (manifest.endgame.clone(), self.root.clone(), place.to_owned());
         FetchError::Other { table, folder, place, conflict }
     }
-}
-
-/// True where the folder holds `<rules>/<ENDGAME>/manifest.json` without a `tables` around it.
-fn has_manifests(folder: &Path) -> bool {
-    let folders = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten().map(|e| e.path());
-    folders(folder).any(|rules| folders(&rules).any(|table| table.join("manifest.json").is_file()))
 }
 
 /// The BLAKE3 of a file's bytes, in hexadecimal. `seen` is told how many were read.

@@ -1,7 +1,7 @@
 //! Why a position or a table could not be answered for.
 
 use canju_retro::{GameError, Metric, TableName};
-use canju_table::TableError;
+use canju_table::{TableError, shell_word};
 use canju_xiangqi::{Color, Illegality};
 
 /// Why there is no answer. It is never a draw in disguise.
@@ -67,7 +67,8 @@ pub enum ProbeError {
     NoDistances(Metric),
     /// There is no such folder.
     #[error(
-        "there is no folder {path}: name the folder with the tables, fetch some with `fetch get NAME`, or build them with `coordinator start --build NAME`"
+        "there is no folder {path}: name the folder with the tables, fetch some with `fetch get NAME --from SOURCE --to {0}`, or build them with `coordinator start --build NAME --store {0}`",
+        shell_word(.path)
     )]
     NoFolder {
         /// The path that was given.

@@ -4,15 +4,17 @@ use std::io;
 
 use canju_retro::{Cell, GameError, Metric, TableName};
 
+use crate::remedy::{bring, replace};
+
 /// Why a table could not be asked, by what the user can do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
     /// The table, or the metric of it, is not there.
     #[error(
-        "there is no table {table}{} in {place}: fetch it with `fetch get {table}`, or build it with `coordinator start --build {table}{}`",
+        "there is no table {table}{} in {place}: {}",
         .metric.map(|m| format!(" ({m})")).unwrap_or_default(),
-        .metric.filter(|m| *m != Metric::Wdl).map(|m| format!(" --metric {m}")).unwrap_or_default()
+        bring(.table, *.metric, .place)
     )]
     Missing {
         /// Which table.
@@ -23,23 +25,23 @@ pub enum TableError {
         place: String,
     },
     /// A file of the table is not what was written.
-    #[error(
-        "the table {table} is damaged; replace it with `fetch get {table}`, or delete its folder {table} and build it again with `coordinator start --build {table}`"
-    )]
+    #[error("the table {table} is damaged; {}", replace(.table, &.damage.key, .place))]
     Damaged {
         /// Which table.
         table: TableName,
+        /// Where it is.
+        place: String,
         /// Which file, and where in it.
         #[source]
         damage: Damage,
     },
     /// The table's manifest cannot be used.
-    #[error(
-        "the table {table} has no usable manifest; replace it with `fetch get {table}`, or delete its folder {table} and build it again with `coordinator start --build {table}`"
-    )]
+    #[error("the table {table} has no usable manifest; {}", replace(.table, &.error.file, .place))]
     Manifest {
         /// Which table.
         table: TableName,
+        /// Where it is.
+        place: String,
         /// Which field, and why.
         #[source]
         error: ManifestError,

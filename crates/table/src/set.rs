@@ -1,6 +1,6 @@
 //! All tables of a source, with the blocks that were asked for lately.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -116,9 +116,20 @@ impl TableSet {
     /// # Errors
     /// [`TableError::Io`].
     pub fn endgames(&self) -> Result<Vec<TableName>, TableError> {
+        Ok(self.tables_there()?.filter(|(rules, _)| *rules == self.rules).map(|(_, table)| table).collect())
+    }
+
+    /// The rules for which there are tables.
+    ///
+    /// # Errors
+    /// [`TableError::Io`].
+    pub fn all_rules(&self) -> Result<BTreeSet<Rules>, TableError> {
+        Ok(self.tables_there()?.map(|(rules, _)| rules).collect())
+    }
+
+    fn tables_there(&self) -> Result<impl Iterator<Item = (Rules, TableName)>, TableError> {
         let keys = self.source.manifests().map_err(|e| self.io(crate::TABLES, e))?;
-        let tables = keys.iter().filter_map(|key| parse_manifest_key(key));
-        Ok(tables.filter(|(rules, _)| *rules == self.rules).map(|(_, table)| table).collect())
+        Ok(keys.into_iter().filter_map(|key| parse_manifest_key(&key)))
     }
 
     /// The manifest of a table.
@@ -226,7 +237,7 @@ impl TableSet {
             io::ErrorKind::NotFound => self.missing(table, None),
             _ => self.io(&key, e),
         })?;
-        let unusable = |error| TableError::Manifest { table: table.clone(), error };
+        let unusable = |error| TableError::Manifest { table: table.clone(), place: self.place(), error };
         let manifest = Manifest::parse(&key, &bytes).map_err(unusable)?;
         manifest.check_name(&key, table, self.rules).map_err(unusable)?;
         let metrics = Metric::ALL.map(|metric| {
@@ -274,7 +285,7 @@ impl TableSet {
         let key = shard_key(self.rules, table, metric, info.number);
         let damaged = |what: String| {
             let damage = Damage { key: key.clone(), block: None, offset: 0, what };
-            Err(TableError::Damaged { table: table.clone(), damage })
+            Err(TableError::Damaged { table: table.clone(), place: self.place(), damage })
         };
         let source = match self.source.open(&key) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {

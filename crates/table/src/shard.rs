@@ -73,7 +73,7 @@ impl Shard {
         head: u64,
     ) -> Result<Self, TableError> {
         let io = |e| read_error(place, table, key, e, 0, None);
-        let damaged = |flaw: Flaw| damaged(table, key, flaw.offset, None, flaw.what);
+        let damaged = |flaw: Flaw| damaged(place, table, key, flaw.offset, None, flaw.what);
         let len = source.size().map_err(io)?;
         let mut bytes = vec![0; len.min(head.clamp(FIRST_READ, MOST_FIRST_READ)) as usize];
         source.read_at(0, &mut bytes).map_err(io)?;
@@ -156,7 +156,7 @@ impl Shard {
         })?;
         if hasher.finalize().to_hex().as_str() != info.blake3 {
             let what = "its BLAKE3 is not that of the manifest".to_owned();
-            return Err(damaged(&self.table, &self.key, 0, None, what));
+            return Err(damaged(&self.place, &self.table, &self.key, 0, None, what));
         }
         Ok(verified)
     }
@@ -179,14 +179,21 @@ impl Shard {
         let mut found = None;
         self.each(number..number + 1, &mut |_| {}, &mut |_, decoded| found = Some(decoded.clone()))?;
         let offset = self.head.blocks.get(number).map_or(0, |e| e.offset);
-        found.ok_or_else(|| damaged(&self.table, &self.key, offset, None, "no such block".to_owned()))
+        found.ok_or_else(|| damaged(&self.place, &self.table, &self.key, offset, None, "no such block".to_owned()))
     }
 
     /// A cell of a block.
     pub(crate) fn cell(&self, decoded: &Decoded, number: u32, within: usize) -> Result<Code, TableError> {
         decoded.code(within).ok_or_else(|| {
             let offset = self.head.blocks.get(number as usize).map_or(0, |e| e.offset);
-            damaged(&self.table, &self.key, offset, Some(number), "a cell is beyond the palette".to_owned())
+            damaged(
+                &self.place,
+                &self.table,
+                &self.key,
+                offset,
+                Some(number),
+                "a cell is beyond the palette".to_owned(),
+            )
         })
     }
 
@@ -220,8 +227,9 @@ impl Shard {
                 let (stored, after) = rest.split_at(entry.len as usize);
                 rest = after;
                 let block = self.decode(entry, stored, &mut zstd, buffer);
-                let block =
-                    block.map_err(|what| damaged(&self.table, &self.key, entry.offset, Some(number as u32), what))?;
+                let block = block.map_err(|what| {
+                    damaged(&self.place, &self.table, &self.key, entry.offset, Some(number as u32), what)
+                })?;
                 decoded(entry, &block);
                 buffer = block.packed;
             }
@@ -246,8 +254,9 @@ impl Shard {
     }
 }
 
-fn damaged(table: &TableName, key: &str, offset: u64, block: Option<u32>, what: String) -> TableError {
-    TableError::Damaged { table: table.clone(), damage: Damage { key: key.to_owned(), block, offset, what } }
+fn damaged(place: &str, table: &TableName, key: &str, offset: u64, block: Option<u32>, what: String) -> TableError {
+    let (table, place) = (table.clone(), place.to_owned());
+    TableError::Damaged { table, place, damage: Damage { key: key.to_owned(), block, offset, what } }
 }
 
 /// A file that ends early has been cut short; everything else lies in the device.
@@ -260,7 +269,7 @@ fn read_error(
     block: Option<u32>,
 ) -> TableError {
     match source.kind() {
-        io::ErrorKind::UnexpectedEof => damaged(table, key, offset, block, "the file ends here".to_owned()),
+        io::ErrorKind::UnexpectedEof => damaged(place, table, key, offset, block, "the file ends here".to_owned()),
         _ => TableError::Io { key: key.to_owned(), place: place.to_owned(), source },
     }
 }

@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use crate::remedy::FOLDER;
+
 /// Bytes that can be read at any place, by many threads at once.
 pub trait ReadAt: Send + Sync {
     /// Fills `buf` with the bytes from `offset` on.
@@ -102,7 +104,8 @@ pub trait Source: Send + Sync {
 /// Tables in a folder, which holds `tables/` or is itself what others call `tables`.
 #[derive(Clone, Debug)]
 pub struct FolderSource {
-    given: PathBuf,
+    /// What users give to commands: the folder that holds `tables`.
+    root: PathBuf,
     tables: PathBuf,
 }
 
@@ -112,9 +115,17 @@ impl FolderSource {
     pub fn new(path: impl AsRef<Path>) -> Self {
         let given = path.as_ref().to_path_buf();
         let inner = given.join("tables");
+        let holds = has_manifests(&given);
         let named = given.file_name().is_some_and(|n| n == "tables");
-        let tables = if !inner.is_dir() && (named || has_manifests(&given)) { given.clone() } else { inner };
-        Self { given, tables }
+        if inner.is_dir() {
+            return Self { root: given, tables: inner };
+        }
+        let root = match given.parent() {
+            Some(parent) if named && holds => parent.to_path_buf(),
+            _ => given.clone(),
+        };
+        let root = if root.as_os_str().is_empty() { PathBuf::from(".") } else { root };
+        Self { root, tables: if named || holds { given } else { inner } }
     }
 
     fn path(&self, key: &str) -> io::Result<PathBuf> {
@@ -126,14 +137,15 @@ impl FolderSource {
 }
 
 /// True where the folder holds `<rules>/<ENDGAME>/manifest.json` without a `tables` around it.
-fn has_manifests(folder: &Path) -> bool {
+#[must_use]
+pub fn has_manifests(folder: &Path) -> bool {
     let folders = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten().map(|e| e.path());
     folders(folder).any(|rules| folders(&rules).any(|table| table.join("manifest.json").is_file()))
 }
 
 impl Source for FolderSource {
     fn place(&self) -> String {
-        format!("the folder {}", self.given.display())
+        format!("{FOLDER}{}", self.root.display())
     }
 
     fn open(&self, key: &str) -> io::Result<Arc<dyn ReadAt>> {

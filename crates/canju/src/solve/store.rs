@@ -7,7 +7,7 @@ use canju_games::{Games, INDEX_VERSION};
 use canju_puzzles::Puzzle;
 use canju_retro::{Game, Metric, Part, Rules};
 use canju_store::{Key, Location, Store, StoreError, StoreOptions};
-use canju_table::{Manifest, MetricEntry, ShardSpec, write_shard};
+use canju_table::{Manifest, MetricEntry, ShardSpec, table_folder, write_shard};
 
 /// Writes shards and manifest of a puzzle that was solved. What is there already stays, if it is the same.
 pub(crate) fn write(place: &str, puzzle: &Puzzle, part: &dyn Part) -> anyhow::Result<()> {
@@ -55,8 +55,9 @@ async fn put(store: &Arc<dyn Store>, key: &str, bytes: Vec<u8>, manifest: &Manif
     };
     if !same {
         bail!(
-            "{key} in {} is there already with other content: delete its folder, or choose another place",
-            store.place()
+            "{key} in {} is there already with other content: delete the folder {} there, or choose another place",
+            store.place(),
+            table_folder(Rules::Plain, &manifest.endgame)
         );
     }
     Ok(())

@@ -106,7 +106,8 @@ fn damage_is_told_with_the_command_that_repairs_it() {
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(told.contains(&format!("damaged: KRK, {shard}, block ")), "{told}");
     let line = fails(&mut fetch(&["verify", to, "KRKN"]));
-    assert!(line.contains(&format!("`fetch get KRK --to {to}`")), "{line}");
+    assert!(line.contains(&format!("`fetch get KRK --from SOURCE --to {to}`")), "{line}");
+    assert!(line.contains(&format!("`coordinator start --build KRK --metric dtm --store {to}`")), "{line}");
     let json = fetch(&["verify", to, "--json"]).output().unwrap();
     assert_eq!(json.status.code(), Some(2));
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
@@ -118,6 +119,34 @@ fn damage_is_told_with_the_command_that_repairs_it() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("is damaged and will be replaced"));
     stdout(&output);
     stdout(&fetch(&["verify", to]).output().unwrap());
+}
+
+#[test]
+fn where_no_table_is_nothing_is_well() {
+    let (source, home) = (source(), tempdir().unwrap());
+    let empty = text(home.path());
+    let nothing = format!("there is no table for the rules plain in the folder {empty}");
+    for arguments in [&["verify", empty][..], &["verify", empty, "--json"], &["verify", empty, "KRK"]] {
+        let line = fails(&mut fetch(arguments));
+        assert!(line.contains(&nothing), "{line}");
+    }
+    assert!(stdout(&fetch(&["list", "--from", empty]).output().unwrap()).starts_with(&nothing));
+    let json = stdout(&fetch(&["list", "--from", empty, "--json"]).output().unwrap());
+    assert!(json.contains("\"tables\":[]"), "{json}");
+    // A level too high, or too low.
+    let store = home.path().join("store");
+    fs::rename(source.path(), &store).unwrap();
+    fs::create_dir(source.path()).unwrap();
+    let line = fails(&mut fetch(&["verify", empty]));
+    assert!(line.ends_with(&format!("there are some in {}, give that folder", store.display())), "{line}");
+    let line = fails(&mut fetch(&["verify", empty, "KRK"]));
+    assert!(line.contains(&format!("there are some in {}", store.display())), "{line}");
+    let line = fails(&mut fetch(&["verify", text(&store.join("tables/plain"))]));
+    assert!(line.contains("give that folder"), "{line}");
+    let line = fails(&mut fetch(&["verify", text(&store), "--rules", "check"]));
+    assert!(line.ends_with("it has some for plain, give --rules"), "{line}");
+    let listed = stdout(&fetch(&["list", "KC*", "--from", text(&store)]).output().unwrap());
+    assert!(listed.ends_with("is called KC*: there are 4 of others\n"), "{listed}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn every_flipped_byte_is_seen() {
             let mut damaged = bytes.clone();
             damaged[at] ^= flip;
             match use_all(damaged.clone()) {
-                Err(TableError::Damaged { table, damage }) => {
+                Err(TableError::Damaged { table, damage, .. }) => {
                     assert_eq!((&table, damage.key.as_str()), (&spec.table, "the shard"));
                     assert!(damage.offset <= at as u64, "byte {at}: {damage}");
                 }

@@ -71,7 +71,7 @@ fn what_is_missing_is_named() {
     let error = set.code(&name("KPK"), Metric::Dtm, cell).unwrap_err().to_string();
     assert_eq!(
         error,
-        "there is no table KPK in memory: fetch it with `fetch get KPK`, or build it with `coordinator start --build KPK`"
+        "there is no table KPK in memory: fetch it with `fetch get KPK --from SOURCE`, or build it with `coordinator start --build KPK`"
     );
     let error = set.code(&fixture.table, Metric::Dtc, cell).unwrap_err().to_string();
     assert!(error.starts_with("there is no table KCPKA (dtc) in memory"), "{error}");

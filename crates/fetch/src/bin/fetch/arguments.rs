@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use canju_command::Logging;
 use canju_retro::{Metric, Rules};
+use canju_store::Location;
 use clap::{Args, Parser, Subcommand};
 
 /// Finds, fetches and checks finished xiangqi endgame tables.
@@ -11,9 +13,8 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub command: Command,
-    /// What to log to standard error: error, warn, info, debug or trace. RUST_LOG does the same.
-    #[arg(long, global = true, value_name = "FILTER")]
-    pub log: Option<String>,
+    #[command(flatten)]
+    pub logging: Logging,
 }
 
 #[derive(Debug, Subcommand)]
@@ -40,6 +41,16 @@ pub(crate) struct From {
     /// The region of the S3 bucket.
     #[arg(long, value_name = "REGION")]
     pub s3_region: Option<String>,
+}
+
+impl From {
+    /// The source, where it is a folder.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        match self.from.as_deref()?.parse() {
+            Ok(Location::Folder(path)) => Some(path),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,10 +1,11 @@
 //! `fetch list`: what there is.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use canju_fetch::Origin;
-use canju_retro::{Metric, TableName};
-use canju_table::{LongestLine, Manifest};
+use canju_retro::{Metric, Rules, TableName};
+use canju_table::{LongestLine, Manifest, no_tables};
 use futures_util::{StreamExt, stream};
 use serde::Serialize;
 
@@ -65,7 +66,10 @@ fn longest(manifest: &Manifest) -> Option<Longest> {
 pub(crate) async fn run(arguments: &ListArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let pattern = Pattern::new(arguments.pattern.as_deref())?;
     let origin = source::open(&arguments.from, AT_ONCE).await?;
+    let folder = arguments.from.folder();
     let there = origin.tables().await?;
+    let found: BTreeSet<Rules> = there.iter().map(|(rules, _)| *rules).collect();
+    let of_rules = there.iter().filter(|(rules, _)| *rules == arguments.rules).count();
     let wanted = there.into_iter().filter(|(rules, table)| *rules == arguments.rules && pattern.fits(table));
     let manifests = wanted.map(|(rules, table)| manifest(&origin, rules, table));
     let mut manifests = stream::iter(manifests).buffered(AT_ONCE);
@@ -78,7 +82,19 @@ pub(crate) async fn run(arguments: &ListArguments, out: &mut dyn Write) -> anyho
             Err(error) => bad = bad.or(Some(error)),
         }
     }
-    if arguments.json {
+    if list.tables.is_empty() && bad.is_none() && !arguments.json {
+        let nothing = match &arguments.pattern {
+            Some(pattern) if of_rules > 0 => {
+                format!(
+                    "no table in {} is called {pattern}: there are {} of others",
+                    list.source,
+                    grouped(of_rules as u64)
+                )
+            }
+            _ => no_tables(&list.source, folder.as_deref(), arguments.rules, &found),
+        };
+        writeln!(out, "{nothing}")?;
+    } else if arguments.json {
         writeln!(out, "{}", serde_json::to_string(&list)?)?;
     } else {
         print(&list, out)?;
@@ -86,11 +102,7 @@ pub(crate) async fn run(arguments: &ListArguments, out: &mut dyn Write) -> anyho
     bad.map_or(Ok(()), |error| Err(error.into()))
 }
 
-async fn manifest(
-    origin: &Origin,
-    rules: canju_retro::Rules,
-    table: TableName,
-) -> Result<Manifest, canju_fetch::FetchError> {
+async fn manifest(origin: &Origin, rules: Rules, table: TableName) -> Result<Manifest, canju_fetch::FetchError> {
     origin.manifest(rules, &table).await
 }
 

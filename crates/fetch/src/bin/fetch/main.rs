@@ -10,21 +10,21 @@ mod source;
 mod verify;
 mod words;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use canju_command::failure;
 use clap::Parser;
-use tracing_subscriber::EnvFilter;
 
 use arguments::{Arguments, Command};
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return failure::misused(&error, "fetch", ": give one of list, get, verify, index"),
+        Err(error) => return failure::misused::<Arguments>(&error, ": give one of list, get, verify, index"),
     };
-    let done = start_log(&arguments).and_then(|()| run(&arguments.command));
+    // A source that fails is told as long as it does; what else the libraries mind is not for users.
+    let done = arguments.logging.begin("error,canju_store=warn").and_then(|()| run(&arguments.command));
     match done {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
@@ -52,18 +52,4 @@ fn run(command: &Command) -> anyhow::Result<ExitCode> {
     let code = done?;
     flushed?;
     Ok(code)
-}
-
-fn start_log(arguments: &Arguments) -> anyhow::Result<()> {
-    let filter = match (&arguments.log, std::env::var("RUST_LOG")) {
-        (Some(given), _) => EnvFilter::try_new(given)
-            .map_err(|e| anyhow::anyhow!("--log {given}: {e}; give error, warn, info, debug or trace"))?,
-        (None, Ok(given)) => EnvFilter::try_new(&given)
-            .map_err(|e| anyhow::anyhow!("RUST_LOG={given}: {e}; give error, warn, info, debug or trace"))?,
-        // A source that fails is told as long as it does; what else the libraries mind is not for users.
-        (None, Err(_)) => EnvFilter::new("error,canju_store=warn"),
-    };
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
-    log.with_ansi(io::stderr().is_terminal()).init();
-    Ok(())
 }

@@ -1,11 +1,12 @@
 //! `fetch verify`: a folder's tables against their checksums.
 
 use std::io::Write;
-use std::path::Path;
 
 use anyhow::bail;
 use canju_command::failure::one_line;
-use canju_fetch::{Checked, Finding, check};
+use canju_fetch::{Checked, Finding, FindingKind, Home, check, none_in};
+use canju_retro::{Metric, Rules};
+use canju_table::shell_word;
 use serde::Serialize;
 
 use crate::arguments::VerifyArguments;
@@ -75,7 +76,7 @@ pub(crate) fn run(arguments: &VerifyArguments, out: &mut dyn Write) -> anyhow::R
         tell(&checked, out)?;
     }
     out.flush()?;
-    if whole { Ok(()) } else { bail!("{}", remedy(&checked, &arguments.folder)) }
+    if whole { Ok(()) } else { bail!("{}", remedy(&checked, arguments)?) }
 }
 
 fn tell(checked: &Checked, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -104,17 +105,32 @@ fn tell(checked: &Checked, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is wrong, and the command that repairs it.
-fn remedy(checked: &Checked, folder: &Path) -> String {
+/// What is wrong, and the commands that repair it.
+fn remedy(checked: &Checked, arguments: &VerifyArguments) -> anyhow::Result<String> {
+    let (folder, rules) = (&arguments.folder, arguments.rules);
+    let root = shell_word(&Home::new(folder)?.root().display().to_string());
     let mut names: Vec<&str> = checked.findings.iter().map(|finding| finding.table.as_str()).collect();
     names.dedup();
     let shown = names.iter().take(20).copied().collect::<Vec<_>>().join(",");
     let more = if names.len() > 20 { " and so on" } else { "" };
-    format!(
-        "{} in {} {} not whole: fetch what is wrong again with `fetch get {shown} --to {}`{more}, or build it again",
+    let rules_given = if rules == Rules::default() { String::new() } else { format!(" --rules {rules}") };
+    let fetch = format!("`fetch get {shown} --from SOURCE --to {root}{rules_given}`{more}");
+    let nothing = |finding: &Finding| finding.kind == FindingKind::Missing && finding.file.is_none();
+    if checked.tables == 0 && checked.findings.iter().all(nothing) {
+        return Ok(format!("{}, or fetch what is missing with {fetch}", none_in(folder, rules)));
+    }
+    let mut metrics: Vec<Metric> = checked.findings.iter().filter_map(|finding| finding.metric).collect();
+    metrics.sort_unstable();
+    metrics.dedup();
+    // Win, draw and loss comes with every distance.
+    metrics.retain(|&metric| metric != Metric::Wdl);
+    let metrics: Vec<&str> = metrics.into_iter().map(Metric::name).collect();
+    let metrics = if metrics.is_empty() { String::new() } else { format!(" --metric {}", metrics.join(",")) };
+    Ok(format!(
+        "{} in {} {} not whole: fetch what is wrong again with {fetch}, or delete the damaged files and build them with \
+         `coordinator start --build {shown}{metrics}{rules_given} --store {root}`{more}",
         count(names.len(), "table"),
         folder.display(),
         if names.len() == 1 { "is" } else { "are" },
-        folder.display()
-    )
+    ))
 }

@@ -1,0 +1,102 @@
+//! Commands that bring a table, as they can be typed where the tables are.
+
+use canju_retro::{Metric, Rules, TableName};
+
+/// How the place of tables begins that are in a folder.
+pub(crate) const FOLDER: &str = "the folder ";
+const S3: &str = "s3://";
+
+/// Commands of which each brings a table to a place where it is not.
+fn commands(table: &TableName, metric: Option<Metric>, place: &str) -> Vec<String> {
+    let build = build(table, metric, Rules::Plain);
+    match place.strip_prefix(FOLDER).map(shell_word) {
+        Some(folder) => {
+            vec![format!("fetch get {table} --from SOURCE --to {folder}"), format!("{build} --store {folder}")]
+        }
+        None if place.starts_with(S3) => vec![format!("{build} --store {}", shell_word(place))],
+        None => vec![format!("fetch get {table} --from SOURCE"), build],
+    }
+}
+
+/// What brings a table to a place where it is not, in words.
+pub(crate) fn bring(table: &TableName, metric: Option<Metric>, place: &str) -> String {
+    match commands(table, metric, place).as_slice() {
+        [build] => format!("build it with `{build}`"),
+        all => format!("fetch it with `{}`", all.join("`, or build it with `")),
+    }
+}
+
+/// What replaces the file at `key` of a table, which is damaged.
+pub(crate) fn replace(table: &TableName, key: &str, place: &str) -> String {
+    // tables/<rules>/<ENDGAME>/<metric>/<number>.shard
+    let parts: Vec<&str> = key.split('/').collect();
+    let rules = parts.get(1).and_then(|rules| rules.parse().ok()).unwrap_or_default();
+    let metric = parts.get(3).and_then(|metric| metric.parse().ok());
+    let build = build(table, metric, rules);
+    let file = |root: &str| shell_word(&format!("{}/{key}", root.trim_end_matches('/')));
+    match place.strip_prefix(FOLDER) {
+        Some(root) => format!(
+            "replace it with `fetch get {table} --from SOURCE --to {0}`, or delete {1} and build it again with \
+             `{build} --store {0}`",
+            shell_word(root),
+            file(root)
+        ),
+        None if place.starts_with(S3) => {
+            format!("delete {} and build it again with `{build} --store {}`", file(place), shell_word(place))
+        }
+        None => format!("take it from another place, or build it with `{build}`"),
+    }
+}
+
+fn build(table: &TableName, metric: Option<Metric>, rules: Rules) -> String {
+    // Win, draw and loss comes with every distance.
+    let metric = metric.filter(|m| *m != Metric::Wdl).map(|m| format!(" --metric {m}")).unwrap_or_default();
+    let rules = if rules == Rules::Plain { String::new() } else { format!(" --rules {rules}") };
+    format!("coordinator start --build {table}{metric}{rules}")
+}
+
+/// A text as a shell takes it for one word.
+#[must_use]
+pub fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%~".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> TableName {
+        TableName::new("KRK").unwrap()
+    }
+
+    #[test]
+    fn commands_name_the_place() {
+        let there = bring(&table(), Some(Metric::Dtc), "the folder /my tables");
+        assert!(there.contains("`fetch get KRK --from SOURCE --to '/my tables'`"), "{there}");
+        assert!(there.contains("`coordinator start --build KRK --metric dtc --store '/my tables'`"), "{there}");
+        let bucket = bring(&table(), Some(Metric::Wdl), "s3://xq/t");
+        assert_eq!(bucket, "build it with `coordinator start --build KRK --store s3://xq/t`");
+        assert!(bring(&table(), None, "the server https://h/").contains("`fetch get KRK --from SOURCE`"));
+    }
+
+    #[test]
+    fn a_damaged_file_is_named_with_its_path() {
+        let shard = "tables/check/KRK/dtc/0001.shard";
+        let folder = replace(&table(), shard, "the folder ./t");
+        assert!(folder.contains("delete ./t/tables/check/KRK/dtc/0001.shard and"), "{folder}");
+        assert!(folder.contains("--build KRK --metric dtc --rules check --store ./t`"), "{folder}");
+        assert!(folder.contains("`fetch get KRK --from SOURCE --to ./t`"), "{folder}");
+        let bucket = replace(&table(), "tables/plain/KRK/manifest.json", "s3://xq");
+        assert!(bucket.starts_with("delete s3://xq/tables/plain/KRK/manifest.json and"), "{bucket}");
+        assert!(bucket.ends_with("`coordinator start --build KRK --store s3://xq`"), "{bucket}");
+    }
+
+    #[test]
+    fn words_of_a_shell() {
+        assert_eq!([shell_word("./a-b"), shell_word("a b"), shell_word("a'b")], ["./a-b", "'a b'", r"'a'\''b'"]);
+    }
+}
