@@ -28,8 +28,13 @@ pub(crate) async fn read_manifest(
     let name = manifest_key(rules, table);
     match store.get(&key(&name)?).await {
         Ok(object) => {
-            let manifest = Manifest::parse(&name, &object.bytes)
-                .map_err(|error| ClusterError::Table(Box::new(TableError::Manifest { table: table.clone(), error })))?;
+            let manifest = Manifest::parse(&name, &object.bytes).map_err(|error| {
+                ClusterError::Table(Box::new(TableError::Manifest {
+                    table: table.clone(),
+                    place: store.place(),
+                    error,
+                }))
+            })?;
             Ok(Some((manifest, object.etag)))
         }
         Err(StoreError::NotFound { .. }) => Ok(None),
@@ -102,7 +107,7 @@ async fn whole_metrics(
                 whole.insert(metric);
             }
             Some(shard) => tracing::warn!(%table, %metric, shard = shard.number,
-                "a shard is missing or cut short, the table is built again"),
+                "a shard is missing or cut short: the table counts as one without this metric"),
         }
     }
     Ok(whole)

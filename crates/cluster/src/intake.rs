@@ -106,8 +106,13 @@ impl Conductor {
     fn enlist(&mut self, job: JobId, rules: Rules, mut plan: TablePlan, commits: u64) -> Vec<WorkId> {
         // What was committed before the store was read is there, or was deleted since: the plan knows.
         let later = self.committed.get(&(rules, plan.table.clone())).into_iter().flatten();
-        plan.present.extend(later.filter(|&(_, &number)| number > commits).map(|(metric, _)| metric));
-        let mut wanted: BTreeSet<Metric> = plan.build.iter().copied().filter(|m| !plan.present.contains(m)).collect();
+        let later: BTreeSet<Metric> =
+            later.filter(|&(_, &number)| number > commits).map(|(&metric, _)| metric).collect();
+        plan.present.extend(&later);
+        // A distance that is there is counted once more for the sake of win, draw and loss alone, where that is gone.
+        let has_wdl = plan.present.contains(&Metric::Wdl);
+        let is_there = |metric: &Metric| later.contains(metric) || has_wdl && plan.present.contains(metric);
+        let mut wanted: BTreeSet<Metric> = plan.build.iter().copied().filter(|metric| !is_there(metric)).collect();
         let mut works = Vec::new();
         let mut before = BTreeSet::new();
         for (&id, work) in self.works.iter_mut().filter(|(_, w)| w.rules == rules && w.plan.table == plan.table) {
