@@ -36,6 +36,8 @@ pub struct Settings {
     pub losses: u32,
     /// Smaller tables that are built again for one table before its jobs fail.
     pub repairs: u32,
+    /// How often the time that jobs have taken is written: what a later coordinator may count too little.
+    pub record: Duration,
 }
 
 impl Default for Settings {
@@ -47,6 +49,7 @@ impl Default for Settings {
             split_from: 16 << 20,
             losses: 12,
             repairs: 4,
+            record: Duration::from_secs(10),
         }
     }
 }
@@ -118,6 +121,8 @@ pub struct Conductor {
     /// The next number of a member or a work.
     next: u64,
     epoch: u64,
+    /// When the time of jobs was written last.
+    recorded: Duration,
 }
 
 impl Conductor {
@@ -143,6 +148,7 @@ impl Conductor {
             next_job: 1,
             next: 1,
             epoch,
+            recorded: Duration::ZERO,
         }
     }
 
@@ -229,6 +235,7 @@ impl Conductor {
         if self.settling.is_some() && !self.is_settling(now) {
             self.schedule(now);
         }
+        self.record_time(now);
         let patience = self.settings.patience;
         let silent: Vec<MemberId> =
             self.members.values().filter(|m| now.saturating_sub(m.seen) > patience).map(|m| m.id).collect();
@@ -236,6 +243,20 @@ impl Conductor {
             let reason = format!("no heartbeat for {} s", patience.as_secs());
             self.actions.push(Action::Expel(id, reason.clone()));
             self.leave(now, id, &reason);
+        }
+    }
+
+    /// Has the records of jobs at work written now and then: a later coordinator knows their time only from there.
+    fn record_time(&mut self, now: Duration) {
+        if now.saturating_sub(self.recorded) < self.settings.record {
+            return;
+        }
+        self.recorded = now;
+        let at_work = |id: &WorkId| self.works.get(id).is_some_and(|work| work.run().is_some());
+        let jobs: Vec<JobId> =
+            self.jobs.values().filter(|job| job.open.iter().any(at_work)).map(|job| job.id).collect();
+        for job in jobs {
+            self.record(now, job);
         }
     }
 
@@ -272,14 +293,14 @@ impl Conductor {
                 Ok(())
             }
             Some(Said::Failed(failed)) => self.on_failed(now, id, failed),
-            Some(Said::Prepared(said)) => self.on_work(now, id, said.task.clone(), |run| run.prepared(id, &said)),
+            Some(Said::Prepared(said)) => self.on_work(now, id, said.task.clone(), |run| run.prepared(now, id, &said)),
             Some(Said::Checkpointed(said)) => {
                 self.on_work(now, id, said.task.clone(), |run| run.checkpointed(id, &said))
             }
             Some(Said::Progress(said)) => {
                 self.on_work(now, id, said.task, |run| Ok(run.progress(said.ply, said.labels, said.encoding)))
             }
-            Some(Said::Plied(said)) => self.on_work(now, id, said.task.clone(), |run| run.plied(id, &said)),
+            Some(Said::Plied(said)) => self.on_work(now, id, said.task.clone(), |run| run.plied(now, id, &said)),
             Some(Said::Encoded(said)) => {
                 if let Some(usage) = said.usage {
                     self.note_usage(usage);
@@ -361,7 +382,7 @@ impl Conductor {
         (work.losses, work.lost_at) = (0, 0);
         let stage = std::mem::replace(&mut work.stage, Stage::Committing);
         if let Stage::Running(run) = stage {
-            self.drop_parts(&run);
+            self.drop_parts(&run, true);
         }
         self.actions.push(Action::Commit(Box::new(commit)));
         self.count_memory(id);
@@ -370,14 +391,14 @@ impl Conductor {
     }
 
     /// A worker no longer needs its parts of a task.
-    pub(crate) fn tell_drop(&mut self, member: MemberId, task: &Task) {
-        self.actions.push(Action::Tell(member, Tell::Drop(wire::Drop { task: Some(task.into()) })));
+    pub(crate) fn tell_drop(&mut self, member: MemberId, task: &Task, solved: bool) {
+        self.actions.push(Action::Tell(member, Tell::Drop(wire::Drop { task: Some(task.into()), solved })));
     }
 
-    /// Those who have parts of a run no longer need them.
-    pub(crate) fn drop_parts(&mut self, run: &Run) {
+    /// Those who have parts of a run no longer need them: it is solved, or nobody wants it.
+    pub(crate) fn drop_parts(&mut self, run: &Run, solved: bool) {
         for member in run.members() {
-            self.tell_drop(member, &run.task);
+            self.tell_drop(member, &run.task, solved);
             if let Some(member) = self.members.get_mut(&member) {
                 member.holdings.retain(|h| h.task.table != run.task.table || h.task.metric != run.task.metric);
             }
@@ -477,7 +498,7 @@ impl Conductor {
     fn discard(&mut self, id: WorkId) {
         let Some(work) = self.works.remove(&id) else { return };
         if let Some(run) = work.run() {
-            self.drop_parts(run);
+            self.drop_parts(run, false);
         }
         self.moves.retain(|m| m.work != id);
         for member in self.members.values_mut() {

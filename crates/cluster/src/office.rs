@@ -257,8 +257,12 @@ impl Office {
 
     /// False when the lease was not renewed for so long that another coordinator may well have it.
     fn is_sure(&self) -> bool {
-        let renewed = *self.renewed.lock().unwrap_or_else(PoisonError::into_inner);
-        renewed.elapsed() < self.settings.lease.hold * UNSURE
+        self.unsure_for() < self.settings.lease.hold * UNSURE
+    }
+
+    /// How long ago the lease was renewed last.
+    pub(crate) fn unsure_for(&self) -> Duration {
+        self.renewed.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 
     async fn tick(self: &Arc<Self>, health: &Health) {

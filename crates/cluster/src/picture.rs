@@ -44,6 +44,7 @@ impl Office {
             active: !self.is_over(),
             version: VERSION.to_owned(),
             uptime_seconds: now.as_secs_f64(),
+            lease_seconds: self.unsure_for().as_secs_f64(),
         })
     }
 }
@@ -99,7 +100,7 @@ impl Conductor {
         let Some(work) = self.works.get_mut(&id) else { return };
         let Stage::Running(run) = &mut work.stage else { return };
         let (ply, labels) = (run.ply(), run.labels());
-        let gain = run.history.note(now, ply, labels);
+        let gain = run.history.note(now, ply, labels, run.replayed());
         run.trace.gained(gain, ply);
         self.tally.gained(gain);
         for job in &work.jobs {
@@ -116,9 +117,10 @@ pub(crate) fn job_fraction(job: &Job, running: &[wire::Running]) -> f64 {
     ((job.positions_done as f64 + begun) / job.positions.max(1) as f64).min(1.0)
 }
 
-/// How long it will still take what has taken `seconds` for a fraction of all; 0 when too little is known.
-pub(crate) fn seconds_left(seconds: f64, fraction: f64) -> f64 {
-    if fraction > 0.02 && seconds > 1.0 { (seconds * (1.0 - fraction) / fraction).clamp(0.0, 1e9) } else { 0.0 }
+/// How long it will still take what has taken `seconds` from one fraction of all to another; 0 when too little is known.
+pub(crate) fn seconds_left(seconds: f64, from: f64, fraction: f64) -> f64 {
+    let done = fraction - from;
+    if done > 0.02 && seconds > 1.0 { (seconds * (1.0 - fraction) / done).clamp(0.0, 1e9) } else { 0.0 }
 }
 
 /// The host of a URL.
@@ -142,9 +144,12 @@ mod tests {
 
     #[test]
     fn time_left_is_told_only_when_something_is_known() {
-        assert_eq!(seconds_left(10.0, 0.25), 30.0);
-        assert_eq!(seconds_left(0.5, 0.5), 0.0);
-        assert_eq!(seconds_left(100.0, 0.0), 0.0);
-        assert_eq!(seconds_left(100.0, 1.0), 0.0);
+        assert_eq!(seconds_left(10.0, 0.0, 0.25), 30.0);
+        assert_eq!(seconds_left(0.5, 0.0, 0.5), 0.0);
+        assert_eq!(seconds_left(100.0, 0.0, 0.0), 0.0);
+        assert_eq!(seconds_left(100.0, 0.0, 1.0), 0.0);
+        // What was there before took no time.
+        assert_eq!(seconds_left(10.0, 0.5, 0.75), 10.0);
+        assert_eq!(seconds_left(10.0, 0.5, 0.5), 0.0);
     }
 }

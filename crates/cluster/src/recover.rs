@@ -69,7 +69,7 @@ impl Conductor {
         let useful = |holding: &Holding| self.works.values().any(|work| is_of(work, holding) && is_open(work));
         let useless: Vec<Holding> = member.holdings.iter().filter(|h| !useful(h)).cloned().collect();
         for holding in useless {
-            self.tell_drop(id, &holding.task);
+            self.tell_drop(id, &holding.task, false);
             if let Some(member) = self.members.get_mut(&id) {
                 member.holdings.retain(|h| h.task != holding.task);
             }
@@ -140,7 +140,7 @@ impl Conductor {
             run.renew(now, epoch, shares);
             let members = run.members();
             for &member in before.difference(&members) {
-                self.tell_drop(member, &task);
+                self.tell_drop(member, &task, false);
             }
         }
         self.assign(id);

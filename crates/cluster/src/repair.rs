@@ -30,7 +30,7 @@ impl Conductor {
         work.shunned.insert(member);
         let Stage::Running(run) = &mut work.stage else { return };
         let (task, loss) = (run.task.clone(), run.lose(member));
-        self.tell_drop(member, &task);
+        self.tell_drop(member, &task, false);
         self.tally.recoveries.inc();
         match loss {
             Loss::None => {}
@@ -43,7 +43,7 @@ impl Conductor {
     fn stop(&mut self, id: WorkId) {
         let Some(work) = self.works.get_mut(&id) else { return };
         if let Stage::Running(run) = std::mem::replace(&mut work.stage, Stage::Waiting) {
-            self.drop_parts(&run);
+            self.drop_parts(&run, false);
         }
         self.count_memory(id);
     }

@@ -43,6 +43,9 @@ impl Share {
     }
 }
 
+/// The time before which nobody is late.
+const LATE: Duration = Duration::from_secs(5);
+
 /// One metric at work.
 #[derive(Debug)]
 pub(crate) struct Run {
@@ -53,6 +56,14 @@ pub(crate) struct Run {
     /// Since when the shares are as they are.
     pub(crate) since: Duration,
     phase: Phase,
+    /// Since when the ply or the stage at work is open, and when half of the shares had done it.
+    opened: Duration,
+    half: Option<Duration>,
+    /// Plies that each share had in its log at the beginning.
+    known: BTreeMap<u32, u32>,
+    /// Labels that were not computed in this run but came from logs: those of closed plies, and of the one at work.
+    replayed: u64,
+    replaying: u64,
     /// Plies and labels of a part that its worker runs by itself.
     told: (u32, u64),
     /// That part's plies are done.
@@ -107,6 +118,11 @@ impl Run {
             shares,
             since: began,
             phase: Phase::Stopped,
+            opened: began,
+            half: None,
+            known: BTreeMap::new(),
+            replayed: 0,
+            replaying: 0,
             told: (0, 0),
             encoding: false,
             history: History::new(began),
@@ -122,6 +138,9 @@ impl Run {
     /// Begins at ply 0 with the shares as they are, or stands still where one has no worker.
     fn set_out(&mut self, now: Duration) {
         self.since = now;
+        self.known.clear();
+        self.replaying = 0;
+        self.open(now);
         let placed = self.shares.iter().all(|s| s.member.is_some());
         self.phase = if placed { Phase::Prepare(self.numbers().collect()) } else { Phase::Stopped };
     }
@@ -132,6 +151,27 @@ impl Run {
         self.task.epoch = epoch;
         self.shares = shares;
         self.set_out(now);
+    }
+
+    /// Another ply or stage begins.
+    fn open(&mut self, now: Duration) {
+        (self.opened, self.half) = (now, None);
+    }
+
+    /// A share has done what is at work.
+    fn note_done(&mut self, now: Duration) {
+        if self.half.is_none() && 2 * self.missing().len() <= self.shares.len() {
+            self.half = Some(now);
+        }
+    }
+
+    /// The shares whose word is missing for the run to go on.
+    fn missing(&self) -> Vec<u32> {
+        match &self.phase {
+            Phase::Stopped => Vec::new(),
+            Phase::Prepare(missing) | Phase::Encode(_, missing) => missing.iter().copied().collect(),
+            Phase::Plies(barrier) => barrier.late().collect(),
+        }
     }
 
     fn note_furthest(&mut self) {
@@ -202,15 +242,25 @@ impl Run {
         }
     }
 
-    /// Whose word is missing for the run to go on while others have said theirs.
-    pub(crate) fn late(&self) -> BTreeSet<MemberId> {
-        let missing: Vec<u32> = match &self.phase {
-            Phase::Stopped => Vec::new(),
-            Phase::Prepare(missing) | Phase::Encode(_, missing) => missing.iter().copied().collect(),
-            Phase::Plies(barrier) => barrier.late().collect(),
-        };
-        let late: BTreeSet<_> = missing.iter().filter_map(|&s| self.shares.get(s as usize)?.member).collect();
-        if missing.len() < self.shares.len() { late } else { BTreeSet::new() }
+    /// Who takes more than twice as long as half of the others for what is at work, and some seconds at least.
+    pub(crate) fn late(&self, now: Duration) -> BTreeSet<MemberId> {
+        let Some(half) = self.half else { return BTreeSet::new() };
+        let usual = half.saturating_sub(self.opened);
+        if self.open_for(now) < LATE.max(2 * usual) {
+            return BTreeSet::new();
+        }
+        self.missing().iter().filter_map(|&s| self.shares.get(s as usize)?.member).collect()
+    }
+
+    /// How long the ply or the stage at work is open.
+    pub(crate) fn open_for(&self, now: Duration) -> Duration {
+        // A worker that has it all tells of plies only now and then.
+        now.saturating_sub(self.opened.max(self.history.since()))
+    }
+
+    /// Labels that came from logs, and were not computed in this run.
+    pub(crate) const fn replayed(&self) -> u64 {
+        self.replayed
     }
 
     /// A share that this worker has.
@@ -220,14 +270,23 @@ impl Run {
     }
 
     /// A part is prepared, or was kept.
-    pub(crate) fn prepared(&mut self, member: MemberId, said: &wire::Prepared) -> Result<Progress, ClusterError> {
+    pub(crate) fn prepared(
+        &mut self,
+        now: Duration,
+        member: MemberId,
+        said: &wire::Prepared,
+    ) -> Result<Progress, ClusterError> {
         self.share_of(member, said.share)?;
         let Phase::Prepare(missing) = &mut self.phase else { return Ok(Progress::Wait) };
         missing.remove(&said.share);
-        if self.alone || !missing.is_empty() {
+        let all = missing.is_empty();
+        self.known.insert(said.share, said.known);
+        if self.alone || !all {
+            self.note_done(now);
             return Ok(Progress::Wait);
         }
         self.phase = Phase::Plies(Barrier::new(self.numbers().collect()));
+        self.open(now);
         Ok(Progress::Tell(self.step(0, After::End)))
     }
 
@@ -244,7 +303,12 @@ impl Run {
     }
 
     /// A part has done a ply.
-    pub(crate) fn plied(&mut self, member: MemberId, report: &wire::Plied) -> Result<Progress, ClusterError> {
+    pub(crate) fn plied(
+        &mut self,
+        now: Duration,
+        member: MemberId,
+        report: &wire::Plied,
+    ) -> Result<Progress, ClusterError> {
         let number = report.share;
         self.share_of(member, number)?;
         let Phase::Plies(barrier) = &mut self.phase else { return Ok(Progress::Wait) };
@@ -253,9 +317,19 @@ impl Run {
         let verdict = barrier.report(number, ply, ply_report(report)?).map_err(broken)?;
         if first {
             self.bytes_sent += report.sent.iter().map(|t| t.bytes).sum::<u64>();
+            // What an earlier attempt of this run has counted is counted already.
+            if self.known.get(&number).is_some_and(|&known| report.ply < known) && ply >= self.furthest.0 {
+                self.replaying += report.first_labels.saturating_add(report.second_labels);
+            }
         }
         if let Some(share) = self.shares.get_mut(number as usize) {
             share.complete = share.complete.max(u32::from(ply) + 1);
+        }
+        if verdict == Verdict::Wait {
+            self.note_done(now);
+        } else {
+            self.replayed += std::mem::take(&mut self.replaying);
+            self.open(now);
         }
         match verdict {
             Verdict::Wait => Ok(Progress::Wait),
@@ -311,6 +385,7 @@ impl Run {
         if let Phase::Encode(_, missing) = &self.phase
             && !missing.is_empty()
         {
+            self.note_done(now);
             return Ok(Progress::Wait);
         }
         Ok(Progress::Solved(Box::new(self.finish(now))))
@@ -407,13 +482,14 @@ mod tests {
         let shares = (0..2).map(|n| Share::fresh(Some(MemberId(n)), n as usize..n as usize + 1, 1)).collect();
         let mut run = Run::new(Duration::ZERO, task, false, shares);
         for share in 0..2 {
-            run.prepared(MemberId(share.into()), &wire::Prepared { share, ..Default::default() }).unwrap();
+            run.prepared(Duration::ZERO, MemberId(share.into()), &wire::Prepared { share, ..Default::default() })
+                .unwrap();
         }
         for ply in 0..PLIES {
             for share in 0..2 {
                 let labels = u64::from(ply == 0);
                 let plied = wire::Plied { share, ply, first_labels: labels, ..Default::default() };
-                run.plied(MemberId(share.into()), &plied).unwrap();
+                run.plied(Duration::ZERO, MemberId(share.into()), &plied).unwrap();
             }
         }
         let statistics = Some((&Statistics::default()).into());
@@ -433,5 +509,57 @@ mod tests {
         shares[0].member = Some(MemberId(2));
         run.renew(Duration::ZERO, 8, shares);
         assert_eq!(run.lose(MemberId(1)), Loss::Shares, "the first share goes through its plies again");
+    }
+
+    #[test]
+    fn late_is_who_takes_twice_as_long_as_the_others() {
+        let at = Duration::from_secs;
+        let table = TableName::new("KRK").unwrap();
+        let task = Task { job: "j1".parse().unwrap(), table, metric: Metric::Dtm, epoch: 7 };
+        let shares = (0..3).map(|n| Share::fresh(Some(MemberId(n)), n as usize..n as usize + 1, 1)).collect();
+        let mut run = Run::new(at(0), task, false, shares);
+        let prepare = |run: &mut Run, second, share: u32| {
+            let said = wire::Prepared { share, ..Default::default() };
+            run.prepared(at(second), MemberId(share.into()), &said).unwrap();
+        };
+        let late = |run: &Run, second| run.late(at(second)).into_iter().map(|m| m.0).collect::<Vec<u64>>();
+        const NOBODY: [u64; 0] = [];
+        prepare(&mut run, 20, 0);
+        assert_eq!(late(&run, 1000), NOBODY, "one alone says nothing of what is usual");
+        prepare(&mut run, 30, 1);
+        assert_eq!(late(&run, 59), NOBODY);
+        assert_eq!((late(&run, 60), run.open_for(at(60))), (vec![2], at(60)));
+        prepare(&mut run, 70, 2);
+        assert_eq!((run.stage(), run.open_for(at(71))), ("plies", at(1)));
+        for share in 0..2 {
+            let plied = wire::Plied { share, ..Default::default() };
+            run.plied(at(70), MemberId(share.into()), &plied).unwrap();
+        }
+        assert_eq!(late(&run, 74), NOBODY, "moments are nothing to speak of");
+        assert_eq!(late(&run, 75), [2]);
+    }
+
+    #[test]
+    fn labels_from_logs_are_told_from_those_that_are_computed() {
+        let table = TableName::new("KRK").unwrap();
+        let task = Task { job: "j1".parse().unwrap(), table, metric: Metric::Dtm, epoch: 7 };
+        let shares: Vec<_> = (0..2).map(|n| Share::fresh(Some(MemberId(n)), n as usize..n as usize + 1, 1)).collect();
+        let mut run = Run::new(Duration::ZERO, task, false, shares.clone());
+        let go = |run: &mut Run, known: [u32; 2], plies: u32| {
+            for (share, known) in (0..).zip(known) {
+                let said = wire::Prepared { share, known, ..Default::default() };
+                run.prepared(Duration::ZERO, MemberId(share.into()), &said).unwrap();
+            }
+            for (ply, share) in (0..plies).flat_map(|ply| [(ply, 0), (ply, 1)]) {
+                let plied = wire::Plied { share, ply, first_labels: 10, ..Default::default() };
+                run.plied(Duration::ZERO, MemberId(share.into()), &plied).unwrap();
+            }
+        };
+        go(&mut run, [3, 2], 4);
+        assert_eq!((run.labels(), run.replayed()), (80, 50));
+        // Under this coordinator they were counted once already.
+        run.renew(Duration::ZERO, 8, shares);
+        go(&mut run, [4, 0], 5);
+        assert_eq!((run.labels(), run.replayed()), (100, 50));
     }
 }

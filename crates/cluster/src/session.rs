@@ -45,6 +45,8 @@ pub(crate) enum End {
         reason: String,
         /// There was a membership.
         attended: bool,
+        /// A coordinator said so itself.
+        told: bool,
         /// Where the active coordinator is, if somebody knew.
         toward: Option<String>,
     },
@@ -54,13 +56,13 @@ pub(crate) enum End {
 
 impl End {
     fn lost(reason: impl Into<String>) -> Self {
-        Self::Lost { reason: reason.into(), attended: false, toward: None }
+        Self::Lost { reason: reason.into(), attended: false, told: false, toward: None }
     }
 
     fn farewell(goodbye: wire::Goodbye, attended: bool) -> Self {
         if goodbye.rejoin {
             let toward = Some(goodbye.coordinator).filter(|url| !url.is_empty());
-            Self::Lost { reason: goodbye.reason, attended, toward }
+            Self::Lost { reason: goodbye.reason, attended, told: true, toward }
         } else {
             let text = format!("the coordinator turned this worker away: {}", goodbye.reason);
             Self::Final(ClusterError::Refused(text))
@@ -98,10 +100,17 @@ pub(crate) struct Session {
 }
 
 /// Why the coordinator does not let the worker in.
-fn refused(site: &Site, status: &Status) -> End {
+async fn refused(site: &Site, url: &str, status: &Status) -> End {
+    let network = &site.settings.network;
     match status.code() {
         Code::Unauthenticated => End::Final(ClusterError::Remote(status.message().to_owned())),
-        _ => End::lost(site.settings.network.told(status)),
+        Code::Unimplemented => End::lost("it is another server than a coordinator, perhaps a worker"),
+        // Nobody there says so: the connection broke, or something else is spoken.
+        Code::Unknown | Code::Unavailable | Code::Internal | Code::Cancelled => {
+            let error = ClusterError::unreachable("the coordinator", url, network.told(status));
+            End::lost(network.explain(error).await.line())
+        }
+        _ => End::lost(network.told(status)),
     }
 }
 
@@ -146,8 +155,14 @@ impl Session {
         reports_out.say(Say::Hello(hello)).await;
         let mut client = MembershipClient::new(channel).max_decoding_message_size(MAX_COMMAND);
         let answer = client.attend(ReceiverStream::new(reports)).await;
-        let mut commands = answer.map_err(|s| refused(site, &s))?.into_inner();
-        let first = commands.message().await.map_err(|s| refused(site, &s))?;
+        let mut commands = match answer {
+            Ok(answer) => answer.into_inner(),
+            Err(status) => return Err(refused(site, url, &status).await),
+        };
+        let first = match commands.message().await {
+            Ok(first) => first,
+            Err(status) => return Err(refused(site, url, &status).await),
+        };
         let welcome = match first.and_then(|c| c.kind) {
             Some(Told::Welcome(welcome)) => welcome,
             Some(Told::Goodbye(goodbye)) => return Err(End::farewell(goodbye, false)),
@@ -212,7 +227,7 @@ impl Session {
     {
         let mut beat = interval(self.heartbeat);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let end = |reason: String| End::Lost { reason, attended: true, toward: None };
+        let end = |reason: String| End::Lost { reason, attended: true, told: false, toward: None };
         let mut until = Instant::now();
         let (store, reign, pause) = (Arc::clone(&self.bench.bucket.store), self.reign, self.heartbeat * LOOKS);
         let mut deposed = pin!(async move {
@@ -244,7 +259,7 @@ impl Session {
                 }
                 active = deposed.as_mut() => {
                     let reason = "another coordinator has the lease by now".into();
-                    return End::Lost { reason, attended: true, toward: Some(active) };
+                    return End::Lost { reason, attended: true, told: false, toward: Some(active) };
                 }
                 _ = beat.tick() => {
                     self.bench.reports.say(Say::Heartbeat(wire::Heartbeat { usage: Some(usage()) })).await;
@@ -293,7 +308,11 @@ impl Session {
             }
             Some(Told::Drop(drop)) => {
                 let task = Task::try_from(drop.task)?;
-                tracing::info!(%task, "called off");
+                if drop.solved {
+                    tracing::debug!(%task, "solved, its parts are let go");
+                } else {
+                    tracing::info!(%task, "called off");
+                }
                 self.end(|running| running.task == task);
                 self.holdings.retain(|held| held.facts().task != task);
             }

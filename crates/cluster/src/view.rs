@@ -85,7 +85,7 @@ impl Conductor {
             positions: job.positions,
             positions_done: job.positions_done,
             labels: job.labels + open.iter().map(|w| w.labels()).sum::<u64>(),
-            seconds_left: if job.is_over() { 0.0 } else { seconds_left(seconds, job_fraction(job, &running)) },
+            seconds_left: if job.is_over() { 0.0 } else { seconds_left(seconds, 0.0, job_fraction(job, &running)) },
             labels_per_second: if job.is_over() { 0.0 } else { job.pace.rate(now) },
             running,
             built: job.built.clone(),
@@ -117,10 +117,14 @@ impl Conductor {
                 workers: run.members().into_iter().filter_map(name).collect(),
                 frontier: run.history.frontier().to_vec(),
                 frontier_stride: run.history.stride(),
-                late: run.late().into_iter().filter_map(name).collect(),
-                ply_seconds: run.history.ply_seconds(now),
+                late: run.late(now).into_iter().filter_map(name).collect(),
+                ply_seconds: run.open_for(now).as_secs_f64(),
                 labels_per_second: run.history.rate(now),
-                seconds_left: seconds_left(now.saturating_sub(run.began).as_secs_f64(), work.fraction_of_run()),
+                seconds_left: seconds_left(
+                    now.saturating_sub(run.began).as_secs_f64(),
+                    work.fraction_of_labels(run.replayed()),
+                    work.fraction_of_run(),
+                ),
                 ..view
             }),
         }

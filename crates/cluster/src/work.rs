@@ -145,11 +145,16 @@ impl Work {
 
     /// An estimate of how much of the metric at work is done, from 0 to 1.
     pub(crate) fn fraction_of_run(&self) -> f64 {
-        // Labels are at most the cells of both sides; encoding takes about as long as labelling.
         self.run().map_or(0.0, |run| match run.stage() {
             "encode" => 0.6,
-            _ => 0.5 * (run.labels() as f64 / (2 * self.plan.cells()).max(1) as f64).min(1.0),
+            _ => self.fraction_of_labels(run.labels()),
         })
+    }
+
+    /// How much of a metric so many labels are.
+    pub(crate) fn fraction_of_labels(&self, labels: u64) -> f64 {
+        // Labels are at most the cells of both sides; encoding takes about as long as labelling.
+        0.5 * (labels as f64 / (2 * self.plan.cells()).max(1) as f64).min(1.0)
     }
 
     /// The folder of its checkpoints.

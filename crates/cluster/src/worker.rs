@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use canju_retro::Game;
 use tokio::time::Instant;
-use tonic::transport::Endpoint;
 
 use crate::entry::{check_address, check_name};
 use crate::exchange::{Inboxes, Post};
@@ -131,11 +130,7 @@ impl Worker {
         if settings.coordinators.is_empty() {
             return Err(ClusterError::Refused("the worker has no coordinator: give it --coordinator URL".into()));
         }
-        for url in &settings.coordinators {
-            Endpoint::from_shared(url.clone()).map_err(|_| {
-                ClusterError::Refused(format!("{url:?} is no URL of a coordinator: write http://HOST:PORT"))
-            })?;
-        }
+        settings.coordinators.iter().try_for_each(|url| check_address(url))?;
         let advertised = settings.advertise.as_deref().map(|a| advertised(&settings.network, a)).transpose()?;
         check_name(&settings.name)?;
         let pool = match settings.threads {
@@ -205,7 +200,7 @@ impl Worker {
             done = working.as_mut() => done,
             stopped = server.as_mut() => {
                 let source = std::io::Error::other(stopped.err().map_or_else(|| "it ended".into(), |e| e.to_string()));
-                Err(ClusterError::Listen { address, source })
+                Err(ClusterError::Listen { address, option: "--listen", source })
             }
         }
     }
@@ -229,10 +224,10 @@ where
         };
         let end = Session::attend(site, &url, &mut signals).await;
         site.health.set(false);
-        let (reason, attended, toward) = match end {
+        let (reason, attended, told, toward) = match end {
             End::Shutdown => return Ok(()),
             End::Final(error) => return Err(error),
-            End::Lost { reason, attended, toward } => (reason, attended, toward),
+            End::Lost { reason, attended, told, toward } => (reason, attended, told, toward),
         };
         if signals.draining {
             return Ok(());
@@ -250,7 +245,15 @@ where
         }
         // Many workers lose a coordinator at the same moment; they must not all come back at the same one.
         let pause = wait.mul_f64(0.5 + fastrand::f64());
-        tracing::warn!(coordinator = %url, reason, pause_ms = pause.as_millis(), "coordinator lost, trying again");
+        let pause_ms = pause.as_millis();
+        if attended {
+            tracing::warn!(coordinator = %url, reason, pause_ms, "coordinator lost, trying again");
+        } else if told {
+            // It stands by, or waits for its lease: at the start of a cluster that is as it should be.
+            tracing::info!(coordinator = %url, reason, pause_ms, "not taken in yet, trying again");
+        } else {
+            tracing::warn!(coordinator = %url, reason, pause_ms, "no coordinator attended, trying again");
+        }
         tokio::select! {
             biased;
             () = signals.any() => return Ok(()),

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | worker killed | `of_a_killed_worker_only_the_plies_since_its_checkpoint_are_computed_again`; one after the other: `failure.rs` |
 //! | worker cut off, then back | `failure.rs`: `a_silent_worker_is_given_up`; `worker.rs`: words of older attempts |
-//! | coordinator killed | `another_coordinator_goes_on_at_the_same_ply`, `one_that_stands_by_takes_over` |
+//! | coordinator killed | `another_coordinator_goes_on_at_the_same_ply`, `one_that_stands_by_takes_over`, `a_job_has_taken_what_it_took_under_all_coordinators` |
 //! | coordinator late | `a_coordinator_without_its_lease_writes_nothing`, `a_record_that_another_wrote_ends_a_reign` |
 //! | store away | `a_store_that_is_away_is_waited_for`; `stores.rs`: failures now and then |
 //! | store away for one coordinator | `workers_leave_a_coordinator_that_alone_has_lost_the_store` |
@@ -132,6 +132,35 @@ async fn another_coordinator_goes_on_at_the_same_ply() {
     assert_eq!(files(store.path()), plain().await);
     assert_eq!(again(&game), BTreeSet::new());
     assert_eq!(prepared(&game), 2, "the parts are those of before");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_has_taken_what_it_took_under_all_coordinators() {
+    let store = tempfile::tempdir().unwrap();
+    let game = gated();
+    let mut settings = for_two(store.path());
+    settings.conductor.record = Duration::from_millis(20);
+    let mut first = Seat::take(game.clone(), settings);
+    let _workers = two_workers(&[&first.url], &game).await;
+    let job = submit(&mut first.client().await).await;
+    at_the_gate(&game, 2).await;
+    let object = store.path().join(format!("jobs/{job}.json"));
+    let written = || {
+        let record: serde_json::Value = serde_json::from_slice(&std::fs::read(&object).ok()?).ok()?;
+        record["seconds"].as_f64()
+    };
+    until("a record of half a second", async || written().is_some_and(|seconds| seconds > 0.5)).await;
+    first.kill();
+    let mut settings = for_two(store.path());
+    settings.listen = first.url.trim_start_matches("http://").parse().unwrap();
+    let second = Seat::take(game.clone(), settings);
+    let shown = second.client().await.jobs().await.unwrap().remove(0);
+    assert!(shown.seconds > 0.5, "{shown:?}");
+    open(&game);
+    let end = end_of(&mut second.client().await, &job).await;
+    assert_eq!(end.state(), wire::JobState::Done, "{}", end.error);
+    assert!(end.seconds > 0.5);
+    assert_eq!(files(store.path()), plain().await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -358,6 +387,8 @@ async fn workers_leave_a_coordinator_that_alone_has_lost_the_store() {
     assert_eq!((end.state(), end.done), (wire::JobState::Done, 1), "{}", end.error);
     assert_eq!(files(store.path()), plain().await);
     until("the first one to doubt", async || !is_ready(&first.url).await).await;
+    let status = first.client().await.status().await.unwrap();
+    assert!(status.active && status.lease_seconds > 0.4, "it says how old its picture is: {}", status.lease_seconds);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use canju_cluster::{Client, Watch, wire};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::screen::short;
+use crate::screen::{duration, short};
 use crate::summary::at_work;
 
 /// How long a coordinator that is lost is waited for.
@@ -22,14 +22,13 @@ pub(crate) async fn follow(client: &mut Client, job: &str) -> Result<wire::Job> 
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3}%  {msg}") {
         bar.set_style(style);
     }
-    let mut pace = Pace::default();
     let mut last = None;
     let told = loop {
         match watch.next().await {
             Ok(Some(job)) => {
                 let fraction = fraction(&job);
                 bar.set_position((fraction * 1000.0) as u64);
-                bar.set_message(message(&job, fraction, pace.update(job.seconds, job.labels)));
+                bar.set_message(message(&job));
                 last = Some(job);
             }
             Ok(None) if last.as_ref().is_some_and(is_over) => break last,
@@ -77,7 +76,7 @@ fn fraction(job: &wire::Job) -> f64 {
     ((job.positions_done as f64 + begun) / job.positions.max(1) as f64).min(1.0)
 }
 
-fn message(job: &wire::Job, fraction: f64, pace: f64) -> String {
+fn message(job: &wire::Job) -> String {
     let mut text = format!("{}/{} tables", job.done, job.total);
     if job.state() == wire::JobState::Waiting {
         return text + ", waiting for workers";
@@ -88,28 +87,9 @@ fn message(job: &wire::Job, fraction: f64, pace: f64) -> String {
             text += &format!(" and {} more", job.running.len() - 1);
         }
     }
-    text += &format!(", {} labels/s", short(pace));
-    if fraction > 0.02 && job.seconds > 1.0 {
-        let left = Duration::from_secs_f64((job.seconds * (1.0 - fraction) / fraction).min(1e9));
-        text += &format!(", {} left", indicatif::HumanDuration(left));
+    text += &format!(", {} labels/s", short(job.labels_per_second));
+    if job.seconds_left > 0.0 {
+        text += &format!(", about {} left", duration(job.seconds_left));
     }
     text
-}
-
-/// Labels a second over the last second or so.
-#[derive(Default)]
-struct Pace {
-    since: (f64, u64),
-    rate: f64,
-}
-
-impl Pace {
-    fn update(&mut self, seconds: f64, labels: u64) -> f64 {
-        let (then, before) = self.since;
-        if seconds - then >= 0.5 {
-            self.rate = labels.saturating_sub(before) as f64 / (seconds - then);
-            self.since = (seconds, labels);
-        }
-        self.rate
-    }
 }

@@ -5,6 +5,8 @@ use canju_cluster::{bytes_in_words, state_name, wire};
 use crate::columns::columns;
 use crate::summary::at_work;
 
+/// Seconds after which a lease that is not renewed may be another coordinator's.
+const LEASE: f64 = 10.0;
 /// Columns of a sparkline.
 const SPARK: usize = 40;
 
@@ -32,6 +34,10 @@ fn head(status: &wire::StatusReply) -> String {
     let state = if status.active { "at work" } else { "standing by" };
     let mut text =
         format!("canju {}  {state}  {}  up {}\n", status.version, status.store, duration(status.uptime_seconds));
+    if status.active && status.lease_seconds > LEASE {
+        let age = duration(status.lease_seconds);
+        text += &format!("! not sure of its lease for {age}: another may be active, and this picture so old\n");
+    }
     if !status.store_trouble.is_empty() {
         text += &format!("! the store cannot be reached: {}\n", status.store_trouble);
     }
@@ -63,7 +69,8 @@ fn job_block(job: &wire::Job) -> String {
         }
         if !running.late.is_empty() {
             let names = running.late.join(", ");
-            text += &format!("    ! waits for {names}, the ply is open for {}\n", duration(running.ply_seconds));
+            let what = if running.stage == "plies" { "the ply" } else { &running.stage };
+            text += &format!("    ! waits for {names}, {what} is open for {}\n", duration(running.ply_seconds));
         }
     }
     text
@@ -188,11 +195,13 @@ mod tests {
             jobs: vec![job],
             store_trouble: "no route".into(),
             active: true,
+            lease_seconds: 40.0,
             ..wire::StatusReply::default()
         };
         let text = screen(&status);
         for word in [
             "! the store cannot be reached: no route",
+            "! not sure of its lease for 40 s: another may be active",
             "j1  KRKN dtm  running  1/3 tables",
             "KRKN dtm ply 7  1.5 k labels/s  about 40 s left",
             "! waits for w?[2J2, the ply is open for 12 s",

@@ -282,7 +282,7 @@ impl Attempt {
     }
 
     pub async fn drop_at(&self, guest: &Guest) {
-        guest.tell(Tell::Drop(wire::Drop { task: Some(self.task.clone()) })).await;
+        guest.tell(Tell::Drop(wire::Drop { task: Some(self.task.clone()), solved: false })).await;
     }
 
     pub async fn checkpoint_at(&self, guest: &Guest) {
