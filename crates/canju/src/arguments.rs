@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use canju_command::{Logging, size};
 use canju_retro::{Metric, Rules};
 use canju_xiangqi::notation;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -15,18 +16,8 @@ use crate::ewn::{GradeArguments, MatchArguments};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub command: Command,
-    /// What to log to standard error: error, warn, info, debug or trace. RUST_LOG does the same.
-    #[arg(long, global = true, value_name = "FILTER")]
-    pub log: Option<String>,
-    /// How to log it.
-    #[arg(long, global = true, value_enum, default_value = "text")]
-    pub log_format: LogFormat,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum LogFormat {
-    Text,
-    Json,
+    #[command(flatten)]
+    pub logging: Logging,
 }
 
 #[derive(Debug, Subcommand)]
@@ -154,8 +145,8 @@ pub(crate) struct VerifyArguments {
     /// Threads to work with; one on each processor unless told otherwise.
     #[arg(long, default_value_t = 0, value_name = "N", hide_default_value = true)]
     pub threads: usize,
-    /// Memory for decoded slices, in MiB.
-    #[arg(long, default_value_t = 1024, value_name = "MIB")]
+    /// Memory for decoded slices, as 4GiB.
+    #[arg(long, default_value = "1GiB", value_name = "SIZE", value_parser = size::memory)]
     pub memory: u64,
 }
 
@@ -197,8 +188,8 @@ pub(crate) struct ServeArguments {
     /// Threads that ask the tables; four for each processor unless told otherwise, and at least eight.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Memory for decoded blocks, in MiB.
-    #[arg(long, default_value_t = 256, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    /// Memory for decoded blocks, as 4GiB.
+    #[arg(long, default_value = "256MiB", value_name = "SIZE", value_parser = size::memory)]
     pub memory: u64,
     /// Requests at work or waiting; more are told to come again.
     #[arg(long, default_value_t = 1024, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]

@@ -18,14 +18,13 @@ mod tables;
 mod verify;
 mod words;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use canju_command::failure;
 use clap::Parser;
-use tracing_subscriber::EnvFilter;
 
-use arguments::{Arguments, Command, LogFormat};
+use arguments::{Arguments, Command};
 
 /// Something asked for was found to be wrong; it has been told.
 const WRONG: u8 = 1;
@@ -35,10 +34,12 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let all = ": give one of probe, line, stats, verify, list, annotate, serve, solve, match, grade";
-            return failure::misused(&error, "canju", all);
+            return failure::misused::<Arguments>(&error, all);
         }
     };
-    if let Err(error) = start_log(&arguments) {
+    // Who serves wants to see who asks.
+    let default = if matches!(arguments.command, Command::Serve(_)) { "info" } else { "warn" };
+    if let Err(error) = arguments.logging.begin(default) {
         return failure::fail(&failure::line(&error));
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -82,22 +83,4 @@ fn run(command: &Command, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
 /// True where who reads the output has closed it.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe))
-}
-
-fn start_log(arguments: &Arguments) -> anyhow::Result<()> {
-    let filter = match (&arguments.log, std::env::var("RUST_LOG")) {
-        (Some(given), _) => EnvFilter::try_new(given)
-            .map_err(|e| anyhow::anyhow!("--log {given}: {e}; give error, warn, info, debug or trace"))?,
-        (None, Ok(given)) => EnvFilter::try_new(&given)
-            .map_err(|e| anyhow::anyhow!("RUST_LOG={given}: {e}; give error, warn, info, debug or trace"))?,
-        // Who serves wants to see who asks.
-        (None, Err(_)) if matches!(arguments.command, Command::Serve(_)) => EnvFilter::new("info"),
-        (None, Err(_)) => EnvFilter::new("warn"),
-    };
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
-    match arguments.log_format {
-        LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).init(),
-        LogFormat::Json => log.json().init(),
-    }
-    Ok(())
 }

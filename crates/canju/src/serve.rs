@@ -15,7 +15,7 @@ use crate::tables;
 
 /// Serves until SIGTERM or SIGINT; a second one ends it at once.
 pub(crate) fn run(arguments: &ServeArguments, out: &mut dyn Write) -> anyhow::Result<()> {
-    let prober = Arc::new(tables::open_with(&arguments.tables, arguments.memory << 20)?);
+    let prober = Arc::new(tables::open_with(&arguments.tables, arguments.memory)?);
     let mut limits = Limits {
         requests: arguments.requests as usize,
         timeout: Duration::from_secs(arguments.timeout),

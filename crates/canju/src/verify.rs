@@ -55,8 +55,7 @@ fn verify(
     let bytes = prober.tables().verify_shards(table)?;
     writeln!(out, "{table}: {} shards, {} bytes are what was written", bytes.shards, grouped(bytes.bytes))?;
     out.flush()?;
-    let memory = arguments.memory.saturating_mul(1 << 20);
-    let options = Options { sample: arguments.sample, threads: arguments.threads, memory };
+    let options = Options { sample: arguments.sample, threads: arguments.threads, memory: arguments.memory };
     let bar = bar(table);
     let start = Instant::now();
     let report = prober.verify(table, &options, &|progress| {

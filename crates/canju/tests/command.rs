@@ -149,8 +149,26 @@ fn bad_input_is_told_in_one_line() {
     let nowhere = TempDir::new().unwrap();
     let line = fails(nowhere.path(), &["list"], 2);
     assert!(line.contains("there is no folder") && line.contains("--tables"), "{line}");
+    for (memory, told) in [("512", "512MiB or 512GiB"), ("1KiB", "1MiB or more")] {
+        let line = fails(tables(), &["verify", "KRK", "--memory", memory], 2);
+        assert!(line.contains(told) && line.contains("see `canju verify --help`"), "{line}");
+    }
+    stdout(&run(tables(), &["verify", "KCK", "--memory", "64MiB"]));
     let crowd = fails(tables(), &["probe", "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w"], 2);
     assert!(crowd.contains("unknown"), "{crowd}");
+}
+
+#[test]
+fn a_list_of_nothing_says_where_something_is() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("tables")).unwrap();
+    let listed = stdout(&run(folder.path(), &["list"]));
+    assert!(listed.starts_with("there is no table for the rules plain in the folder "), "{listed}");
+    fs::create_dir_all(folder.path().join("tables/store")).unwrap();
+    fs::rename(build(&["KRK"]).path().join("tables"), folder.path().join("tables/store/tables")).unwrap();
+    let listed = stdout(&run(folder.path(), &["list"]));
+    let there = folder.path().join("tables/store");
+    assert!(listed.ends_with(&format!("there are some in {}, give that folder\n", there.display())), "{listed}");
 }
 
 #[test]

@@ -97,7 +97,7 @@ impl Client {
                 }
                 // One that was halted takes connections and says nothing. What is submitted twice is built once.
                 None if is_away(&status) && self.turn_to(&mut others).await => {}
-                _ => return Err(self.error(status)),
+                _ => return Err(self.error(status).await),
             }
         }
     }
@@ -114,15 +114,19 @@ impl Client {
         false
     }
 
-    fn error(&self, status: Status) -> ClusterError {
-        match status.code() {
+    async fn error(&self, status: Status) -> ClusterError {
+        let error = match status.code() {
             _ if is_away(&status) => unreachable(&self.url, self.network.told(&status)),
             // What a coordinator itself says of its standing is better than that it cannot be reached.
             Code::Unavailable => ClusterError::Remote(status.message().to_owned()),
             // The connection broke, or no gRPC is spoken there.
             Code::Internal if status.source().is_some() => unreachable(&self.url, self.network.told(&status)),
+            Code::Unimplemented => {
+                ClusterError::Refused(format!("{} is another server than a coordinator, perhaps a worker", self.url))
+            }
             _ => status.into(),
-        }
+        };
+        self.network.explain(error).await
     }
 
     /// Asks for tables, by names as users write them.
@@ -221,5 +225,5 @@ fn jobs_over(route: Route) -> JobsClient<Route> {
 }
 
 fn unreachable(url: &str, cause: String) -> ClusterError {
-    ClusterError::Unreachable { what: "the coordinator", address: url.to_owned(), source: cause.into() }
+    ClusterError::unreachable("the coordinator", url, cause)
 }

@@ -170,7 +170,8 @@ impl Coordinator {
                     Ok(Err(e)) => e.to_string(),
                     Err(e) => e.to_string(),
                 };
-                Err(ClusterError::Listen { address: address.to_string(), source: std::io::Error::other(text) })
+                let (address, source) = (address.to_string(), std::io::Error::other(text));
+                Err(ClusterError::Listen { address, option: "--listen", source })
             }
         }
     }

@@ -38,12 +38,24 @@ pub(crate) fn check_name(name: &str) -> Result<(), ClusterError> {
 }
 
 /// Refuses what is no URL of a server: `http://HOST:PORT`, or with https.
-pub(crate) fn check_address(url: &str) -> Result<(), ClusterError> {
+///
+/// # Errors
+/// [`ClusterError::Refused`], with what to write instead.
+pub fn check_address(url: &str) -> Result<(), ClusterError> {
     let bad = || ClusterError::Refused(format!("{} is no address: write HOST:PORT", shown(url)));
     if url.len() > URL {
         return Err(bad());
     }
+    if url.split_once("://").is_some_and(|(scheme, _)| !["http", "https"].contains(&scheme)) {
+        return refuse(format!(
+            "{} is not spoken here: write HOST:PORT, http://HOST:PORT or https://HOST:PORT",
+            shown(url)
+        ));
+    }
     let uri: Uri = url.parse().map_err(|_| bad())?;
+    if uri.host().is_some_and(|host| !host.is_empty()) && uri.port().is_none() {
+        return refuse(format!("{} has no port: write HOST:PORT, as a coordinator says where it listens", shown(url)));
+    }
     let good = matches!(uri.scheme_str(), Some("http" | "https"))
         && uri.host().is_some_and(|host| !host.is_empty())
         && uri.port_u16().is_some_and(|port| port > 0)
@@ -104,6 +116,7 @@ mod tests {
             "http://:1",
             "http://w1:0",
             "http://w1:1/x",
+            "s3://w1:1",
             "http://w1:1?q",
             "ftp://w1:1",
             "http://user@w1:1",

@@ -31,21 +31,25 @@ pub enum ClusterError {
     #[error("{0}")]
     Elsewhere(String),
     /// Nobody answers at an address.
-    #[error("cannot reach {what} at {address}: is it running, and is the address right?")]
+    #[error("cannot reach {what} at {address}: {hint}")]
     Unreachable {
         /// Who was to be reached.
         what: &'static str,
         /// Where.
         address: String,
+        /// What to look at.
+        hint: String,
         /// What the network said.
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
     /// An address that cannot be listened on.
-    #[error("cannot listen on {address}: choose another address or port with --listen, or end what uses it")]
+    #[error("cannot listen on {address}: choose another address or port with {option}, or end what uses it")]
     Listen {
         /// Which address.
         address: String,
+        /// The option of the command line that chooses it.
+        option: &'static str,
         /// What the system said.
         #[source]
         source: std::io::Error,
@@ -65,6 +69,16 @@ pub enum ClusterError {
 }
 
 impl ClusterError {
+    /// Nobody answers at an address, for whatever reason.
+    pub(crate) fn unreachable(
+        what: &'static str,
+        address: &str,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
+        let (address, hint) = (address.to_owned(), "is it running, and is the address right?".to_owned());
+        Self::Unreachable { what, address, hint, source: source.into() }
+    }
+
     /// A message with all its causes, as one line.
     #[must_use]
     pub fn line(&self) -> String {

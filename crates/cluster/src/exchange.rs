@@ -206,11 +206,7 @@ impl Post {
                 )));
             }
             if began.elapsed() >= self.patience {
-                return Err(ClusterError::Unreachable {
-                    what: "another worker",
-                    address: address.to_owned(),
-                    source: Box::new(status),
-                });
+                return Err(ClusterError::unreachable("another worker", address, status));
             }
             tracing::debug!(to = letter.to, ply = letter.ply, address, status = %status.message(), "send again");
             // Many parts lose a reader at the same moment; they must not all come back at the same one.

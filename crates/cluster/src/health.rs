@@ -93,6 +93,6 @@ pub async fn is_well(network: &Network, what: &'static str, url: &str, service: 
     match client.check(HealthCheckRequest { service: service.to_owned() }).await {
         Ok(reply) => Ok(reply.into_inner().status() == ServingStatus::Serving),
         Err(status) if status.code() == Code::NotFound => Ok(false),
-        Err(status) => Err(ClusterError::Unreachable { what, address: url.to_owned(), source: Box::new(status) }),
+        Err(status) => Err(network.explain(ClusterError::unreachable(what, url, network.told(&status))).await),
     }
 }

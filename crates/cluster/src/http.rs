@@ -62,7 +62,11 @@ impl HttpPort {
                  take 127.0.0.1 for --http, or give --insecure-network if you trust everybody on this network"
             )));
         }
-        Ok(Self { listener: network.listen(listen, true).await?, token })
+        let listener = network.listen(listen, true).await.map_err(|error| match error {
+            ClusterError::Listen { address, source, .. } => ClusterError::Listen { address, option: "--http", source },
+            other => other,
+        });
+        Ok(Self { listener: listener?, token })
     }
 
     pub(crate) const fn address(&self) -> SocketAddr {

@@ -15,11 +15,13 @@ use async_trait::async_trait;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
 use tonic::codegen::Service;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint, Server, Uri};
 use tonic::{Code, Status};
 
+use crate::entry::check_address;
 use crate::error::told;
 use crate::listen::{Listener, allow};
 use crate::token::{Badge, Guarded};
@@ -154,7 +156,7 @@ impl Network {
     /// [`ClusterError::Refused`] for such an address, [`ClusterError::Listen`] when it cannot be had.
     pub async fn listen(&self, address: SocketAddr, insecure_network: bool) -> Result<Listener, ClusterError> {
         allow(address, self.security.missing(), insecure_network)?;
-        let error = |source| ClusterError::Listen { address: address.to_string(), source };
+        let error = |source| ClusterError::Listen { address: address.to_string(), option: "--listen", source };
         let listening = self.transport.listen(address).await.map_err(error)?;
         let local = listening.address().map_err(error)?;
         Ok(Listener::new(listening, local))
@@ -216,9 +218,13 @@ impl Network {
     /// [`ClusterError::Refused`] for what is no URL; [`ClusterError::Unreachable`], by the name `what`.
     pub async fn connect(&self, what: &'static str, url: &str) -> Result<Route, ClusterError> {
         let endpoint = self.endpoint(what, url)?;
-        let connected = endpoint.connect_with_connector(self.connector()).await;
-        let unreachable = |e| ClusterError::Unreachable { what, address: url.to_owned(), source: Box::new(e) };
-        Ok(self.route(connected.map_err(unreachable)?))
+        let began = Instant::now();
+        let error = match endpoint.connect_with_connector(self.connector()).await {
+            Ok(channel) => return Ok(self.route(channel)),
+            Err(error) => ClusterError::unreachable(what, url, error),
+        };
+        // Who did not answer will not say more now.
+        Err(if began.elapsed() < CONNECT { self.explain(error).await } else { error })
     }
 
     /// A connection to a server that is made when it is used, and again when it is lost.
@@ -239,10 +245,12 @@ impl Network {
                 "{text}; servers that were given --tls-ca want a certificate: give --tls-cert and --tls-key"
             );
         }
-        if status.code() == Code::Internal && !self.security.wants_tls() {
-            return format!("{text}; if it encrypts, write https://HOST:PORT");
-        }
         text
+    }
+
+    /// A bare connection to the host and port of a URL.
+    pub(crate) async fn open(&self, uri: &Uri) -> io::Result<Connection> {
+        open(self.transport.as_ref(), uri).await
     }
 
     fn connector(&self) -> Connector {
@@ -254,12 +262,10 @@ impl Network {
     }
 
     fn endpoint(&self, what: &str, url: &str) -> Result<Endpoint, ClusterError> {
-        let bad = || ClusterError::Refused(format!("{url:?} is no URL of {what}: write http://HOST:PORT"));
-        let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|_| bad())?;
+        check_address(url)?;
+        let bad = |_| ClusterError::Refused(format!("{url:?} is no URL of {what}: write http://HOST:PORT"));
+        let endpoint = Endpoint::from_shared(url.to_owned()).map_err(bad)?;
         let encrypted = endpoint.uri().scheme_str() == Some("https");
-        if endpoint.uri().host().is_none() {
-            return Err(bad());
-        }
         let endpoint = endpoint
             .connect_timeout(CONNECT)
             .http2_keep_alive_interval(KEEPALIVE)
@@ -294,10 +300,12 @@ impl Service<Uri> for Connector {
 
     fn call(&mut self, uri: Uri) -> Self::Future {
         let transport = Arc::clone(&self.0);
-        Box::pin(async move {
-            let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-            let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
-            transport.connect(host, port).await.map(TokioIo::new)
-        })
+        Box::pin(async move { open(transport.as_ref(), &uri).await.map(TokioIo::new) })
     }
+}
+
+async fn open(transport: &dyn Transport, uri: &Uri) -> io::Result<Connection> {
+    let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
+    transport.connect(host, port).await
 }

@@ -194,10 +194,11 @@ impl TablePlan {
     pub(crate) fn remedy(&self, memory: u64) -> String {
         let enough = (1..=self.run_cells.len()).find(|&n| self.memory_a_worker(n) <= memory);
         let one = bytes_in_words(self.memory_a_worker(1));
+        let scratch = format!("give workers --scratch and at least {} of memory", bytes_in_words(self.least_bytes));
         match enough {
-            Some(n) => format!("take {n} workers of this size, or one of {one}, or give workers --scratch"),
+            Some(n) => format!("take {n} workers of this size, or one of {one}, or {scratch}"),
             None => format!(
-                "its largest run alone takes {}: take workers with more memory, or give them --scratch",
+                "its largest run alone takes {}: take workers with more memory, or {scratch}",
                 bytes_in_words(self.memory_a_worker(self.run_cells.len()))
             ),
         }

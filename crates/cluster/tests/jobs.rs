@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use canju_cluster::{Client, ClusterError, Coordinator, Folders, Network, Worker, WorkerSettings, wire};
-use tokio::io::AsyncReadExt;
+use canju_cluster::{Client, ClusterError, Coordinator, Folders, Network, Worker, WorkerSettings, is_well, wire};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use town::{Town, files, settings};
 use toy::Toy;
@@ -79,6 +79,68 @@ async fn bad_requests_are_answered_with_what_is_wrong() {
     }
     let nobody = Client::connect("http://127.0.0.1:1").await.unwrap_err().line();
     assert!(nobody.contains("cannot reach the coordinator at http://127.0.0.1:1"), "{nobody}");
+}
+
+/// A server that says this to everybody who connects.
+async fn saying(answer: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            // Only after it was asked, and closed only after it was heard.
+            let _ = stream.read(&mut [0; 512]).await;
+            let _ = stream.write_all(answer).await;
+            let _ = stream.shutdown().await;
+            let _ = tokio::time::timeout(Duration::from_millis(200), stream.read_to_end(&mut Vec::new())).await;
+        }
+    });
+    address
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_port_of_another_service_is_told_from_a_coordinator_that_is_away() {
+    let network = Network::default();
+    for (answer, told) in [
+        (&b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n"[..], "a web server answers there: give the port"),
+        (&[21, 3, 3, 0, 2, 2, 50], "it encrypts: write https://HOST:PORT"),
+        (b"220 mail", "cannot reach the coordinator"),
+    ] {
+        let address = saying(answer).await;
+        let url = format!("http://{address}");
+        let asked = async { Client::connect(&url).await?.jobs().await.map(drop) };
+        let error = asked.await.unwrap_err().line();
+        assert!(error.contains(told) && error.contains(&address), "{error}");
+        let error = is_well(&network, "the coordinator", &url, "").await.unwrap_err().line();
+        assert!(error.contains(told), "{error}");
+    }
+    for url in ["ftp://127.0.0.1:7420", "http://127.0.0.1"] {
+        let error = Client::connect(url).await.unwrap_err().line();
+        assert!(error.contains("write HOST:PORT"), "{error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_finished_table_lacks_is_built_again() {
+    let store = tempfile::tempdir().unwrap();
+    let (town, _hands) = Town::with(Arc::new(Toy::default()), store.path(), 2).await;
+    assert_eq!(town.build(&["T3"], &["dtm", "dtc"]).await.state(), wire::JobState::Done);
+    let whole = files(store.path());
+    for (table, metric) in [("T3", "wdl"), ("T2", "wdl"), ("T3", "dtm"), ("T2", "dtc"), ("T1", "wdl")] {
+        let shard = store.path().join(format!("tables/plain/{table}/{metric}/0000.shard"));
+        for cut in [false, true] {
+            if cut {
+                let bytes = std::fs::read(&shard).unwrap();
+                std::fs::write(&shard, &bytes[..bytes.len() - 1]).unwrap();
+            } else {
+                std::fs::remove_file(&shard).unwrap();
+            }
+            let job = town.build(&["T3"], &["dtm", "dtc"]).await;
+            assert_eq!((job.state(), job.total, job.present), (wire::JobState::Done, 1, 2), "{}", job.error);
+            assert!(files(store.path()) == whole, "{table} {metric} {cut}");
+        }
+        assert_eq!(town.build(&["T3"], &["dtm", "dtc"]).await.total, 0);
+    }
 }
 
 /// A coordinator that takes connections and ends each when it is asked something.

@@ -1,7 +1,10 @@
 //! Errors as one line: what is wrong, where, and what to do.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+
+use clap::{Command, CommandFactory};
 
 /// What a command ends with that could not do what it was asked.
 pub const FAILED: u8 = 2;
@@ -22,16 +25,16 @@ pub fn line(error: &anyhow::Error) -> String {
     one_line(&format!("error: {error}{causes}"))
 }
 
-/// Ends a command whose command line is help, or cannot be understood: help goes to stdout, and everything else is one
-/// line on stderr, as every error. `none` is the rest of that line where no command is given.
+/// Ends the command `A` whose command line is help, or cannot be understood: help goes to stdout, and everything else is
+/// one line on stderr, as every error. `none` is the rest of that line where no command is given.
 #[must_use]
-pub fn misused(error: &clap::Error, command: &str, none: &str) -> ExitCode {
+pub fn misused<A: CommandFactory>(error: &clap::Error, none: &str) -> ExitCode {
     if !error.use_stderr() {
         // Who closes the pipe has read enough.
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    fail(&of_arguments(error, command, none))
+    fail(&of_arguments(error, &whose(&A::command(), std::env::args_os().skip(1)), none))
 }
 
 /// Ends a command with a line on stderr.
@@ -40,6 +43,13 @@ pub fn fail(line: &str) -> ExitCode {
     // Standard error may be closed.
     let _ = writeln!(std::io::stderr(), "{line}");
     ExitCode::from(FAILED)
+}
+
+/// The command whose help tells more: with the subcommand where one was given.
+fn whose(command: &Command, words: impl Iterator<Item = OsString>) -> String {
+    let given = words.filter_map(|word| command.find_subcommand(word)).next();
+    let given = given.map(|subcommand| format!(" {}", subcommand.get_name())).unwrap_or_default();
+    format!("{}{given}", command.get_name())
 }
 
 fn of_arguments(error: &clap::Error, command: &str, none: &str) -> String {
@@ -80,6 +90,9 @@ mod tests {
         };
         let unknown = of_arguments(&parse(&["x", "gone"]).unwrap_err(), "x", "");
         assert!(unknown.starts_with("error: unrecognized subcommand 'gone'") && unknown.ends_with("; see `x --help`"));
+        let x = clap::Command::new("x").subcommand(clap::Command::new("go"));
+        let whose = |words: &[&str]| whose(&x, words.iter().map(OsString::from));
+        assert_eq!([whose(&["--log", "info", "go", "--odd"]), whose(&["gone"]), whose(&[])], ["x go", "x", "x"]);
         let help = clap::Command::new("x").arg_required_else_help(true).arg(clap::Arg::new("y"));
         let none = of_arguments(&help.try_get_matches_from(["x"]).unwrap_err(), "x", ": give one of go");
         assert_eq!(none, "error: no command: give one of go; see `x --help`");

@@ -1,6 +1,7 @@
 //! Asking whether a process is well, for those who watch over processes and have no other program at hand.
 
 use std::fmt;
+use std::io::Write;
 
 use anyhow::Result;
 use canju_cluster::{LIVE, is_well};
@@ -36,6 +37,7 @@ pub async fn ask(what: &'static str, urls: &[String], live: bool, trust: &Trust)
             Err(error) => wrong.push(format!("error: {}", error.line())),
         }
     }
-    eprintln!("{}", wrong.join("; "));
+    // Standard error may be closed.
+    let _ = writeln!(std::io::stderr(), "{}", wrong.join("; "));
     Err(Unwell.into())
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use canju_command::{Logging, Trust};
+use canju_command::{Logging, Trust, address, size};
 use canju_store::{Location, LocationError, StoreOptions};
 use clap::{Args, Parser, Subcommand};
 
@@ -41,7 +41,7 @@ pub(crate) struct Start {
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
     /// Where workers and clients reach it, as HOST:PORT or a URL [default: where it listens]
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) advertise: Option<String>,
     #[command(flatten)]
     pub(crate) place: Place,
@@ -57,9 +57,9 @@ pub(crate) struct Start {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     /// Memory of each local worker, as 24GiB [default: 4/5 of what is free, shared among them]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) memory: Option<String>,
-    /// A folder where local workers keep in files what does not fit into their memory
+    #[arg(long, value_name = "SIZE", value_parser = size::memory)]
+    pub(crate) memory: Option<u64>,
+    /// A folder that is there, where local workers keep in files what does not fit into their memory
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
     /// A file of a puzzle that may be asked for; more than once for several
@@ -131,8 +131,8 @@ pub(crate) struct Cache {
     #[arg(long = "cache", value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
     /// How much they keep there, as 16GiB; 0 for nothing
-    #[arg(long = "cache-size", value_name = "SIZE", default_value = "16GiB")]
-    pub(crate) size: String,
+    #[arg(long = "cache-size", value_name = "SIZE", default_value = "16GiB", value_parser = size::bytes)]
+    pub(crate) size: u64,
 }
 
 #[derive(Args)]
@@ -148,7 +148,7 @@ pub(crate) struct Wanted {
 #[derive(Args)]
 pub(crate) struct Remote {
     /// The coordinator; of several, with commas between them, whichever is active
-    #[arg(long, value_name = "URL", value_delimiter = ',', default_value = "127.0.0.1:7420")]
+    #[arg(long, value_name = "URL", value_delimiter = ',', default_value = "127.0.0.1:7420", value_parser = address)]
     pub(crate) coordinator: Vec<String>,
     #[command(flatten)]
     pub(crate) trust: Trust,
@@ -198,9 +198,12 @@ pub(crate) struct Plan {
     /// Over how many workers
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) workers: u32,
+    /// Threads of each worker
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: u16,
     /// What each worker has, as 24GiB; ends with 2 when it is too little
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) memory: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = size::memory)]
+    pub(crate) memory: Option<u64>,
     #[command(flatten)]
     pub(crate) place: Place,
     /// Print JSON
@@ -210,8 +213,8 @@ pub(crate) struct Plan {
 
 #[derive(Args)]
 pub(crate) struct Health {
-    /// The coordinator; of several, also of workers, one that is ready is enough
-    #[arg(value_name = "URL", default_value = "127.0.0.1:7420")]
+    /// The coordinator; of several, with commas or blanks between them, also of workers, one that is ready is enough
+    #[arg(value_name = "URL", value_delimiter = ',', default_value = "127.0.0.1:7420", value_parser = address)]
     pub(crate) urls: Vec<String>,
     /// Ask only whether it answers: one that stands by is not ready
     #[arg(long)]

@@ -24,7 +24,7 @@ use crate::arguments::{Arguments, Command};
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return failure::misused(&error, "coordinator", ""),
+        Err(error) => return failure::misused::<Arguments>(&error, ""),
     };
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,

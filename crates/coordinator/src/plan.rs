@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use canju_cluster::{Plan, bytes_in_words, closure, parse_bytes, parse_metrics, parse_tables, present};
+use canju_cluster::{Estimate, Plan, Settings, bytes_in_words, closure, parse_metrics, parse_tables, present};
 use canju_games::{Games, INDEX_VERSION};
 use canju_retro::Rules;
 use serde_json::{Value, json};
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use crate::arguments;
 use crate::columns::{columns, grouped};
 use crate::print;
+use crate::screen::duration;
 
 /// Prints the plan; an error where it does not fit.
 pub(crate) async fn plan(arguments: arguments::Plan) -> Result<()> {
     let (game, names) = Games::new().with_words(&arguments.names)?;
     let metrics = parse_metrics(&arguments.wanted.metric)?;
     let rules: Rules = arguments.wanted.rules.parse()?;
-    let memory = arguments.memory.as_deref().map(parse_bytes).transpose()?;
     let asked = parse_tables(&game, &names)?;
     let tables = closure(&game, &asked)?;
     // A folder that is not there has no tables; one that cannot be read is an error.
@@ -30,19 +30,19 @@ pub(crate) async fn plan(arguments: arguments::Plan) -> Result<()> {
         }
     };
     let plan = Plan::new(&game, asked, &metrics, rules, &present)?;
-    let workers = arguments.workers as usize;
+    let (workers, threads) = (arguments.workers as usize, usize::from(arguments.threads));
     if arguments.json {
-        print(&format!("{:#}\n", as_json(&plan, workers)))?;
+        print(&format!("{:#}\n", as_json(&plan, workers, threads)))?;
     } else {
-        print(&as_text(&plan, workers))?;
+        print(&as_text(&plan, workers, threads))?;
     }
-    if let Some(memory) = memory {
+    if let Some(memory) = arguments.memory {
         plan.check_memory(workers, memory)?;
     }
     Ok(())
 }
 
-fn as_text(plan: &Plan, workers: usize) -> String {
+fn as_text(plan: &Plan, workers: usize, threads: usize) -> String {
     let rows: Vec<_> = plan
         .tables
         .iter()
@@ -56,11 +56,12 @@ fn as_text(plan: &Plan, workers: usize) -> String {
                 t.run_cells.len().to_string(),
                 bytes_in_words(t.set_bytes),
                 bytes_in_words(t.memory_a_worker(workers)),
+                bytes_in_words(t.least_bytes.min(t.memory_a_worker(workers))),
                 bytes_in_words(t.stored_bytes()),
             ]
         })
         .collect();
-    let head = ["endgame", "build", "positions", "slices", "runs", "sets", "memory a worker", "stored"];
+    let head = ["endgame", "build", "positions", "slices", "runs", "sets", "memory a worker", "with scratch", "stored"];
     let mut text = columns(head, 2, &rows);
     let missing = plan.missing().count();
     text += &format!(
@@ -74,10 +75,33 @@ fn as_text(plan: &Plan, workers: usize) -> String {
         if workers == 1 { "" } else { "s" },
         bytes_in_words(plan.missing().map(canju_cluster::TablePlan::stored_bytes).sum())
     );
+    text + &taken(&plan.estimate(workers, threads, Settings::default().cut_from), workers, threads)
+}
+
+/// What the estimate says, with what it goes by.
+fn taken(estimate: &Estimate, workers: usize, threads: usize) -> String {
+    let plural = |n: usize| if n == 1 { "" } else { "s" };
+    let mut text = format!("about {} of one processor", duration(estimate.cpu_seconds));
+    if workers * threads > 1 {
+        text += &format!(
+            ", {} on {workers} worker{} with {threads} thread{} each",
+            duration(estimate.seconds),
+            plural(workers),
+            plural(threads)
+        );
+    }
+    text += ", at 50 million positions a second for each distance\n";
+    text += &format!(
+        "about {} sent between workers; with S3 about {} requests to write, {} to read, checkpoints and lease included\n",
+        bytes_in_words(estimate.sent_bytes),
+        grouped(estimate.puts),
+        grouped(estimate.gets)
+    );
     text
 }
 
-fn as_json(plan: &Plan, workers: usize) -> Value {
+fn as_json(plan: &Plan, workers: usize, threads: usize) -> Value {
+    let estimate = plan.estimate(workers, threads, Settings::default().cut_from);
     let names = |list: &mut dyn Iterator<Item = String>| list.collect::<Vec<_>>();
     let tables = plan.tables.iter().map(|t| {
         json!({
@@ -86,7 +110,8 @@ fn as_json(plan: &Plan, workers: usize) -> Value {
             "build": names(&mut t.build.iter().map(ToString::to_string)),
             "present": names(&mut t.present.iter().map(ToString::to_string)),
             "positions": t.positions, "cells": t.cells(), "slices": t.slices, "runs": t.run_cells.len(),
-            "set_bytes": t.set_bytes, "memory_a_worker": t.memory_a_worker(workers), "stored_bytes": t.stored_bytes(),
+            "set_bytes": t.set_bytes, "memory_a_worker": t.memory_a_worker(workers),
+            "memory_with_scratch": t.least_bytes, "stored_bytes": t.stored_bytes(),
         })
     });
     json!({
@@ -95,5 +120,8 @@ fn as_json(plan: &Plan, workers: usize) -> Value {
         "positions": plan.missing().map(|t| t.positions).sum::<u64>(),
         "memory_a_worker": plan.memory_a_worker(workers),
         "stored_bytes": plan.missing().map(canju_cluster::TablePlan::stored_bytes).sum::<u64>(),
+        "threads": threads,
+        "cpu_seconds": estimate.cpu_seconds, "seconds": estimate.seconds, "sent_bytes": estimate.sent_bytes,
+        "puts": estimate.puts, "gets": estimate.gets,
     })
 }

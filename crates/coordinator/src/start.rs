@@ -7,8 +7,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use canju_cluster::{
     Client, ClusterError, Coordinator, CoordinatorSettings, Dashboard, HttpSettings, LeaseTiming, Network, Pool,
-    Settings, Stores, Worker, WorkerSettings, available_memory, parse_bytes, parse_memory, parse_metrics, parse_tables,
+    Settings, Stores, Worker, WorkerSettings, available_memory, parse_metrics, parse_tables,
 };
+use canju_command::check_scratch;
 use canju_games::{Games, INDEX_VERSION};
 use canju_retro::{Game, Rules};
 use canju_shelf::CacheSettings;
@@ -37,11 +38,13 @@ pub(crate) async fn start(mut arguments: Start) -> Result<()> {
     if building && workers == 0 && arguments.listen.is_none() {
         bail!("nobody would do the work: give --local-workers, or --listen for workers of other processes");
     }
-    let memory = arguments.memory.as_deref().map(parse_memory).transpose()?;
+    if let Some(scratch) = &arguments.scratch {
+        check_scratch(scratch)?;
+    }
     let network = arguments.trust.network()?;
     let stores = Stores {
         options: arguments.place.options(),
-        cache: CacheSettings { folder: arguments.cache.folder.clone(), bytes: parse_bytes(&arguments.cache.size)? },
+        cache: CacheSettings { folder: arguments.cache.folder.clone(), bytes: arguments.cache.size },
     };
     let settings = settings(&arguments, workers, network.clone())?;
     let coordinator = Coordinator::bind(Arc::clone(&game), &stores, settings).await?;
@@ -59,8 +62,15 @@ pub(crate) async fn start(mut arguments: Start) -> Result<()> {
         });
     }
     for number in 1..=workers {
-        let settings =
-            local_worker(number, workers, &url, network.clone(), arguments.threads, memory, arguments.scratch.clone());
+        let settings = local_worker(
+            number,
+            workers,
+            &url,
+            network.clone(),
+            arguments.threads,
+            arguments.memory,
+            arguments.scratch.clone(),
+        );
         let worker = Worker::bind(Arc::clone(&game), Arc::new(stores.clone()), settings).await?;
         tasks.spawn(worker.run(std::future::pending(), dropped(stopped.clone())));
     }

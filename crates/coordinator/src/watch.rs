@@ -20,7 +20,9 @@ pub(crate) async fn watch<C>(connect: impl Fn() -> C, json: bool) -> Result<()>
 where
     C: Future<Output = Result<Client>>,
 {
-    let client = connect().await?;
+    let mut client = connect().await?;
+    // Only who was there once is waited for.
+    client.status().await?;
     let term = Term::stdout();
     let live = term.is_term() && !json;
     if live {

@@ -80,6 +80,19 @@ fn says_what_is_wrong_and_what_to_do() {
     assert!(refused(&["jobs", "--coordinator", "127.0.0.1:1"]).contains("cannot reach the coordinator"));
     assert!(refused(&["jobs", "--log", "a=b=c"]).contains("no log filter"));
     assert!(refused(&["start", "--memory", "0", "--store", &store]).contains("leave it out"));
+    let number = refused(&["start", "--memory", "512", "--store", &store]);
+    assert!(number.contains("512MiB or 512GiB") && number.contains("see `coordinator start --help`"), "{number}");
+    assert!(refused(&["start", "--cache-size", "16", "--store", &store]).contains("16MiB or 16GiB"));
+    let nowhere = folder.path().join("none").display().to_string();
+    let scratch = refused(&["start", "--build", "KRK", "--scratch", &nowhere, "--store", &store]);
+    assert!(scratch.contains(&format!("the scratch folder {nowhere} cannot be written: create it")), "{scratch}");
+    assert!(!Path::new(&store).exists() && !Path::new(&nowhere).exists());
+    let http = refused(&["start", "--listen", "127.0.0.1:0", "--http", &address, "--store", &store]);
+    assert!(http.contains(&format!("cannot listen on {address}")) && http.contains("with --http"), "{http}");
+    for bad in ["ftp://127.0.0.1:7420", "localhost", "http://localhost", ""] {
+        let told = refused(&["jobs", "--coordinator", bad]);
+        assert!(told.contains("HOST:PORT") && told.contains("see `coordinator jobs --help`"), "{told}");
+    }
     assert!(refused(&["submit"]).contains("NAME"));
     assert!(refused(&["start", "--token-file", &file, "--store", &store]).contains("openssl rand"));
     assert!(refused(&["jobs", "--tls-ca", &file]).contains("--tls-ca, holds no certificate"));
@@ -99,6 +112,17 @@ fn plans_without_a_coordinator() {
     let text = String::from_utf8(small.stderr).unwrap();
     assert!(text.contains("KABCPKAABB does not fit") && text.contains("workers of this size"), "{text}");
     assert!(run(&["plan", "KABCPKAABB", "--store", &store, "--workers", "4", "--memory", "1G"]).status.success());
+}
+
+#[test]
+fn a_log_that_nobody_reads_ends_nothing() {
+    let store = tempfile::tempdir().unwrap();
+    let (reader, closed) = std::io::pipe().unwrap();
+    drop(reader);
+    let arguments = ["start", "--log", "debug", "--build", "KRK", "--threads", "1", "--store"];
+    let output = coordinator(&arguments).arg(store.path()).stderr(closed).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("2 tables built"));
 }
 
 #[test]
@@ -169,6 +193,7 @@ fn serves_jobs() {
     assert_eq!(health(&[&serving.1]), (Some(0), String::new()));
     assert_eq!(health(&[&serving.1, "--live"]), (Some(0), String::new()));
     assert_eq!(health(&["127.0.0.1:1", &serving.1]), (Some(0), String::new()));
+    assert_eq!(health(&[&format!("127.0.0.1:1,{}", serving.1)]), (Some(0), String::new()));
     let (code, err) = health(&["127.0.0.1:1"]);
     assert!(code == Some(1) && err.contains("cannot reach the coordinator"), "{err}");
     let (code, _, err) = ask(&["cancel", "j9"]);

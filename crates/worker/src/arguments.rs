@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use canju_command::{Logging, Trust};
+use canju_command::{Logging, Trust, address, size};
 use clap::{Args, Parser, Subcommand};
 
 /// Solves parts of endgames for a coordinator.
@@ -28,7 +28,7 @@ pub(crate) enum Command {
 #[derive(Args)]
 pub(crate) struct Start {
     /// The coordinators, one of which is active, separated by commas; they are tried until one is there
-    #[arg(long, value_name = "URL", required = true, value_delimiter = ',')]
+    #[arg(long, value_name = "URL", required = true, value_delimiter = ',', value_parser = address)]
     pub(crate) coordinator: Vec<String>,
     /// A file of a puzzle that it may be given to solve; more than once for several
     #[arg(long, value_name = "FILE")]
@@ -41,12 +41,12 @@ pub(crate) struct Start {
     #[arg(long, value_name = "ADDR")]
     pub(crate) advertise: Option<String>,
     /// What its parts may take, as 24GiB [default: 4/5 of what is free]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) memory: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = size::memory)]
+    pub(crate) memory: Option<u64>,
     /// Threads that compute [default: all processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
-    /// A folder where parts keep in files what does not fit into --memory
+    /// A folder that is there, where parts keep in files what does not fit into --memory
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
     /// How long it waits, when it is told to stop, for others to take its parts over; 0s to leave at once
@@ -62,8 +62,8 @@ pub(crate) struct Start {
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
     /// How much it keeps there, as 16GiB; 0 for nothing
-    #[arg(long, value_name = "SIZE", default_value = "16GiB")]
-    pub(crate) cache_size: String,
+    #[arg(long, value_name = "SIZE", default_value = "16GiB", value_parser = size::bytes)]
+    pub(crate) cache_size: u64,
     /// What people call it [default: the host's name and the process's number]
     #[arg(long)]
     pub(crate) name: Option<String>,
@@ -80,7 +80,7 @@ pub(crate) struct Start {
 #[derive(Args)]
 pub(crate) struct Health {
     /// The worker
-    #[arg(value_name = "URL", default_value = "127.0.0.1:7430")]
+    #[arg(value_name = "URL", default_value = "127.0.0.1:7430", value_parser = address)]
     pub(crate) url: String,
     /// Ask only whether it answers: one without its coordinator is not ready
     #[arg(long)]

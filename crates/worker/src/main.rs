@@ -4,14 +4,13 @@ mod advertise;
 mod arguments;
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
-use canju_cluster::{HttpSettings, Stores, Worker, WorkerSettings, available_memory, parse_bytes, parse_memory};
-use canju_command::{Unwell, ask, failure};
+use anyhow::Result;
+use canju_cluster::{HttpSettings, Stores, Worker, WorkerSettings, available_memory};
+use canju_command::{Unwell, ask, check_scratch, failure};
 use canju_games::Games;
 use canju_shelf::CacheSettings;
 use canju_store::StoreOptions;
@@ -24,7 +23,7 @@ use crate::arguments::{Arguments, Command, Start};
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return failure::misused(&error, "worker", ""),
+        Err(error) => return failure::misused::<Arguments>(&error, ""),
     };
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -107,16 +106,13 @@ fn stores(arguments: &Start) -> Result<Stores> {
             region: arguments.s3_region.clone(),
             ..StoreOptions::default()
         },
-        cache: CacheSettings { folder: arguments.cache.clone(), bytes: parse_bytes(&arguments.cache_size)? },
+        cache: CacheSettings { folder: arguments.cache.clone(), bytes: arguments.cache_size },
     })
 }
 
 fn settings(arguments: Start) -> Result<WorkerSettings> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let memory = match &arguments.memory {
-        Some(size) => parse_memory(size)?,
-        None => available_memory().map_or(0, |free| free / 5 * 4),
-    };
+    let memory = arguments.memory.unwrap_or_else(|| available_memory().map_or(0, |free| free / 5 * 4));
     let network = arguments.trust.network()?;
     Ok(WorkerSettings {
         name: arguments.name.unwrap_or_else(|| format!("{host}-{}", std::process::id())),
@@ -133,17 +129,5 @@ fn settings(arguments: Start) -> Result<WorkerSettings> {
         retry: Duration::from_millis(200),
         patience: Duration::from_secs(120),
         drain: arguments.drain,
-    })
-}
-
-/// Nothing is written there yet; a folder that could not take it is found out now.
-fn check_scratch(folder: &Path) -> Result<()> {
-    let trial = folder.join(format!(".worker-{}", std::process::id()));
-    let tried = std::fs::write(&trial, b"can be written\n").and_then(|()| std::fs::remove_file(&trial));
-    tried.with_context(|| {
-        format!(
-            "the scratch folder {} cannot be written: create it, or choose another with --scratch",
-            folder.display()
-        )
     })
 }

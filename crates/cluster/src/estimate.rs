@@ -1,0 +1,107 @@
+//! What building a plan is expected to take of processors, network and store, by what was measured
+//! (`docs/figures.md`): good for choosing a size, within a factor of two.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use canju_retro::{Metric, TableName};
+
+use crate::plan::{Plan, TablePlan};
+
+/// Positions that a CPU second counts one distance of, all included. Measured: 56 to 60 million for what `KABCPKAABB`
+/// takes; endgames with two cannons have half of that, rules of repetition down to a tenth.
+const POSITIONS_A_CPU_SECOND: f64 = 50e6;
+/// Bytes sent for a position of a table that is cut, for each distance, in 1/1000. Measured: 30 to 90.
+const SENT_PER_MILLE: u128 = 60;
+/// What one request reads of a shard, and above what a shard is written in parts.
+const REQUEST: u64 = 8 << 20;
+/// How often each share is saved, and how often the lease is renewed.
+const CHECKPOINT: Duration = Duration::from_secs(60);
+const RENEWAL: Duration = Duration::from_secs(2);
+
+/// What building is expected to take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Seconds of one processor.
+    pub cpu_seconds: f64,
+    /// Seconds, when all threads are at work all the time.
+    pub seconds: f64,
+    /// Bytes that workers send each other.
+    pub sent_bytes: u64,
+    /// Requests that write to the store: parts of shards, manifests, checkpoints, the lease.
+    pub puts: u64,
+    /// Requests that read shards, each of which a worker reads once where it has a cache.
+    pub gets: u64,
+}
+
+impl Plan {
+    /// What building takes on so many workers with so many threads, which cut tables of `cut_from` cells.
+    #[must_use]
+    pub fn estimate(&self, workers: usize, threads: usize, cut_from: u64) -> Estimate {
+        let mut estimate = Estimate::default();
+        for table in self.missing() {
+            let distances = table.build.len() as u64;
+            estimate.cpu_seconds += (table.positions * distances) as f64 / POSITIONS_A_CPU_SECOND;
+            if workers > 1 && table.run_cells.len() > 1 && table.cells() >= cut_from {
+                let sent = u128::from(table.positions) * u128::from(distances) * SENT_PER_MILLE / 1000;
+                estimate.sent_bytes += sent as u64;
+            }
+            // The manifest once for each distance.
+            estimate.puts += table.requests(&table.build) + distances;
+        }
+        estimate.seconds = estimate.cpu_seconds / (workers * threads).max(1) as f64;
+        let times = |every: Duration| (estimate.seconds / every.as_secs_f64()) as u64;
+        estimate.puts += times(RENEWAL) + times(CHECKPOINT) * workers as u64;
+        let read: BTreeSet<&TableName> = self.missing().flat_map(|table| &table.smaller).collect();
+        let read = self.tables.iter().filter(|table| read.contains(&table.table));
+        estimate.gets = read.map(|table| table.requests(&self.metrics)).sum::<u64>() * workers as u64;
+        estimate
+    }
+}
+
+impl TablePlan {
+    /// Requests by which the shards of some distances are written or read, win, draw and loss with them.
+    fn requests(&self, distances: &[Metric]) -> u64 {
+        let runs = self.run_cells.len() as u64;
+        let bytes = |metric| TablePlan { build: vec![metric], ..self.clone() }.stored_bytes();
+        let of = |bytes: u64| runs * (bytes / runs.max(1)).div_ceil(REQUEST).max(1);
+        runs + distances.iter().map(|&metric| of(bytes(metric))).sum::<u64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use canju_retro::Rules;
+
+    use super::*;
+
+    fn table(name: &str, smaller: &[&str], positions: u64, runs: usize) -> TablePlan {
+        let table = |name: &str| TableName::new(name).unwrap();
+        TablePlan {
+            table: table(name),
+            smaller: smaller.iter().map(|s| table(s)).collect(),
+            positions,
+            slices: runs as u32,
+            run_cells: vec![positions / 2 / runs as u64; runs],
+            set_bytes: positions,
+            least_bytes: 0,
+            present: BTreeSet::new(),
+            build: vec![Metric::Dtm],
+        }
+    }
+
+    #[test]
+    fn more_workers_take_less_time_and_more_network() {
+        let tables = vec![table("KRK", &[], 1_000_000, 1), table("KRKN", &["KRK"], 10_000_000_000, 10)];
+        let plan = Plan { asked: Vec::new(), metrics: vec![Metric::Dtm], rules: Rules::Plain, tables };
+        let one = plan.estimate(1, 1, 4 << 20);
+        assert_eq!(one.cpu_seconds, 200.02);
+        assert_eq!((one.seconds, one.sent_bytes), (200.02, 0));
+        // The smaller table: one shard of each of two metrics.
+        assert_eq!(one.gets, 2);
+        // The larger one: 10 shards of wdl, and of dtm 10 of 12 parts; 3 of the smaller; manifests, checkpoints, lease.
+        assert_eq!(one.puts, 10 + 120 + 2 + 2 + 3 + 100);
+        let four = plan.estimate(4, 2, 4 << 20);
+        assert_eq!((four.seconds, four.sent_bytes, four.gets), (200.02 / 8.0, 600_000_000, 8));
+    }
+}
