@@ -11,7 +11,10 @@ import sys
 
 import pyspiel
 
-SMALL_STONES, SMALL_DISTANCES = 3, 13
+# Up to which sum of distances chances are computed, by how many stones are left: the states are many.
+SMALL_DISTANCES = {2: 16, 3: 20, 4: 15}
+# Random moves seldom leave few stones: in so many games who can capture does.
+CAPTURES = 0.7
 
 
 def stones(state):
@@ -56,12 +59,24 @@ def chance(state, side, known):
     return total
 
 
+def choose(state, captures, dice):
+    actions = state.legal_actions()
+    left = len(list(stones(state)))
+    taking = [action for action in actions if len(list(stones(state.child(action)))) < left] if captures else []
+    return dice.choice(taking or actions)
+
+
+def is_small(state):
+    return distances(state) <= SMALL_DISTANCES.get(len(list(stones(state))), -1)
+
+
 def play(game, dice, known):
     state = game.new_initial_state()
     side = None
+    captures = dice.random() < CAPTURES
     while not state.is_terminal():
         if state.is_chance_node():
-            if side and len(list(stones(state))) <= SMALL_STONES and distances(state) <= SMALL_DISTANCES:
+            if side and is_small(state):
                 print(f"V {position(state, side)};{chance(state, side, known)!r}")
             outcomes = [outcome for outcome, _ in state.chance_outcomes()]
             roll = dice.choice(outcomes)
@@ -73,7 +88,7 @@ def play(game, dice, known):
         other = "b" if side == "r" else "r"
         after = [position(state.child(action), other) for action in state.legal_actions()]
         print(f"M {position(state, side)}{die};" + ";".join(after))
-        state.apply_action(dice.choice(state.legal_actions()))
+        state.apply_action(choose(state, captures, dice))
         side = other
     print(f"T {position(state, side)};{'r' if state.returns()[0] > 0 else 'b'}")
 

@@ -9,7 +9,9 @@ use std::fs;
 use std::io::Write;
 
 use anyhow::{Context, bail};
-use canju_ewn::{Color, Die, INDEX_VERSION, Index, Lookup, Move, Position, Signature, Square, picture, read_rolled};
+use canju_ewn::{
+    Color, Die, INDEX_VERSION, Index, Lookup, MOST_STONES, Move, Position, Signature, Square, picture, read_rolled,
+};
 use canju_retro::TableName;
 use canju_table::{TableSet, shell_word};
 use serde::Serialize;
@@ -72,6 +74,9 @@ struct Rated {
 pub(crate) fn probe(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let asked = &arguments.asked;
     let (position, rolled) = read_rolled(&arguments.fen.join(" "))?;
+    if position.winner().is_none() && position.count() > MOST_STONES {
+        bail!("there are no tables of {} stones: {MOST_STONES} are the most", position.count());
+    }
     let known = TableLookup::new(tables::open(&asked.tables)?)?;
     let chance = |position: &Position| -> anyhow::Result<f64> {
         let Some((index, _)) = Index::find(position) else {
@@ -166,3 +171,8 @@ pub(crate) fn verify(arguments: &VerifyArguments, name: &str, out: &mut dyn Writ
 
 /// Both sides, for tables of results.
 const SIDES: [Color; 2] = Color::BOTH;
+
+/// A mean loss and its interval, where there is one.
+fn lost(mean: f64, interval: Option<f64>) -> String {
+    format!("{mean:.5} ± {}", interval.map_or("-".to_owned(), |half| format!("{half:.5}")))
+}

@@ -125,6 +125,27 @@ fn what_is_not_there_is_said() {
     assert!(fails(tables(), &["grade", "static", "--tables", "tables", "--stones", "3"]).contains("not all tables"));
 }
 
+/// Only tables that are asked are looked at, however many there are.
+#[test]
+fn a_table_that_is_not_asked_hinders_nobody() {
+    let (folder, solved) = (TempDir::new().unwrap(), Arc::new(MemoryTables::new()));
+    for name in ["EWN1B1", "EWN14B1", "EWN12B1"] {
+        write(folder.path(), name, name, &solved);
+    }
+    fs::write(folder.path().join("tables/plain/EWN12B1/manifest.json"), "no manifest").unwrap();
+    let told = stdout(&run(folder.path(), &["probe", "R1d1 R4a1 B1b5 r"]));
+    assert!(told.contains("before the roll: 0.500000"), "{told}");
+    assert!(fails(folder.path(), &["probe", "R1d1 R2a1 B1b5 r"]).contains("EWN12B1"));
+}
+
+#[test]
+fn too_many_stones_have_no_table() {
+    let start = "R1a5 R2b5 R3c5 R4a4 R5b4 B1e1 B2d1 B3c1 B4e2 r";
+    let error = fails(tables(), &["probe", start]);
+    assert!(error.contains("no tables of 9 stones") && !error.contains("--build"), "{error}");
+    assert!(fails(tables(), &["match", "--red", "table", "--blue", "table", "--depth", "6"]).contains("--depth"));
+}
+
 #[test]
 fn tables_are_verified() {
     let told = stdout(&run(tables(), &["verify", "ewn61b5,EWN16B16"]));
@@ -147,6 +168,8 @@ fn players_meet_and_are_graded() {
     assert_eq!(played, json(&asked), "a seed gives the same games");
     let won = |side: usize| played["players"][side]["games_won"].as_u64().unwrap();
     assert!(won(0) + won(1) >= 60 && won(0) > 2 * won(1), "{played}");
+    assert_eq!(played["players"][0]["illegal"], 0);
+    assert!(played["players"][0].as_object().unwrap().contains_key("interval"), "{played}");
     let told = stdout(&run(tables(), &asked[..asked.len() - 1]));
     assert!(told.contains("Red   static") && told.contains("Blue  random") && told.contains('±'), "{told}");
     let graded = json(&["grade", "table,static", "--moves", "500", "--stones", "3", "--json"]);

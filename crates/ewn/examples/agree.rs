@@ -1,4 +1,5 @@
-//! Checks what another program says of the game, a line each: moves, ends and chances, as `tests/openspiel` prints them.
+//! Checks what another program says of the game, a line each: moves, ends and chances, as `tests/openspiel` prints them. Fails
+//! for fewer than 1000 chances, or as many as are given: `agree 10`.
 //!
 //!     M R1d1 R4a1 B1b5 r4;R1d1 R4b1 B1b5 b;R1d1 R4a2 B1b5 b
 //!     T R1e1 B1b5 b;r
@@ -11,7 +12,8 @@ use std::process::ExitCode;
 use canju_ewn::{Book, Color, Position, error_bound, read_rolled};
 
 fn main() -> ExitCode {
-    let book = Book::up_to(3);
+    let book = Book::up_to(4);
+    let least: u64 = std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(1000);
     let mut counts = [0u64; 3];
     let mut wrong = 0;
     for line in stdin().lock().lines() {
@@ -28,7 +30,10 @@ fn main() -> ExitCode {
     }
     let [moves, ends, chances] = counts;
     println!("agreed: moves of {moves} rolls, {ends} ends, {chances} chances; wrong: {wrong}");
-    if wrong == 0 && counts.iter().all(|&count| count > 0) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if chances < least {
+        eprintln!("{chances} chances are too few: {least} at least are wanted");
+    }
+    if wrong == 0 && moves > 0 && ends > 0 && chances >= least { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// 0, 1 or 2 for moves, ends and chances that agree.

@@ -137,6 +137,14 @@ impl Book {
         book
     }
 
+    /// Bytes of memory that all tables of up to so many stones take.
+    #[must_use]
+    pub fn memory(count: usize) -> u64 {
+        let indexes = (2..=count).flat_map(Signature::with_count).map(Index::new);
+        let chances: u64 = indexes.map(|index| 2 * u64::from(index.slices()) * u64::from(index.cells())).sum();
+        chances * size_of::<f64>() as u64
+    }
+
     /// Adds a table with all that captures can turn it into.
     pub fn add(&mut self, signature: Signature) {
         if self.tables.contains_key(&signature) {

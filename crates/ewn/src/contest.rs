@@ -20,6 +20,8 @@ pub enum Ending {
     Captured,
     /// The enemy has taken more than [`TIME`].
     Time,
+    /// The enemy has made no legal move.
+    Illegal,
 }
 
 /// One game.
@@ -67,9 +69,12 @@ impl Table<'_> {
             let chosen = self.players[color.index()].choose(&position, die)?;
             let used = &mut spent[color.index()];
             *used += (self.clock)().saturating_sub(before);
-            let legal = chosen.filter(|chosen| position.legal_moves(die).any(|m| m == *chosen));
-            let Some(chosen) = legal.filter(|_| *used <= TIME) else {
-                return Ok(GameRecord { start, moves, winner: color.other(), ending: Ending::Time });
+            let lost = |ending, moves| Ok(GameRecord { start, moves, winner: color.other(), ending });
+            if *used > TIME {
+                return lost(Ending::Time, moves);
+            }
+            let Some(chosen) = chosen.filter(|chosen| position.legal_moves(die).any(|m| m == *chosen)) else {
+                return lost(Ending::Illegal, moves);
             };
             (self.watch)(&position, die, &chosen)?;
             moves.push((die, chosen));
@@ -110,6 +115,8 @@ pub struct Tally {
     pub begins: [u64; 2],
     /// Games lost by the clock.
     pub overrun: [u64; 2],
+    /// Games lost by a move that is none.
+    pub illegal: [u64; 2],
     /// Moves of both.
     pub moves: u64,
 }
@@ -125,6 +132,7 @@ impl Tally {
             self.begins[begins.index()] += 1;
             self.begun[begins.index()] += u64::from(begins == winner);
             self.overrun[winner.other().index()] += u64::from(game.ending == Ending::Time);
+            self.illegal[winner.other().index()] += u64::from(game.ending == Ending::Illegal);
             self.moves += game.moves.len() as u64;
         }
         self.matches[usize::from(won[1] > won[0])] += 1;
@@ -139,6 +147,7 @@ impl Tally {
         add(&mut self.begun, &other.begun);
         add(&mut self.begins, &other.begins);
         add(&mut self.overrun, &other.overrun);
+        add(&mut self.illegal, &other.illegal);
         self.moves += other.moves;
         self
     }

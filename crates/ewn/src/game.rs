@@ -8,7 +8,7 @@ use crate::{Index, Signature};
 /// The version of [`Index`]: another one would number cells otherwise.
 pub const INDEX_VERSION: u32 = 1;
 /// Most stones of a table: more have more slices than a plan should list.
-const MOST: usize = 8;
+pub const MOST_STONES: usize = 8;
 /// Most shards.
 const RUNS: u32 = 64;
 /// Bytes of a cell while it is solved.
@@ -29,8 +29,8 @@ pub(crate) fn index(table: &TableName) -> Result<Index, GameError> {
         let reason = format!("the table is called {signature}");
         return Err(GameError::Name { given: table.to_string(), reason });
     }
-    if signature.count() > MOST {
-        let reason = format!("{} stones, {MOST} at most", signature.count());
+    if signature.count() > MOST_STONES {
+        let reason = format!("{} stones, {MOST_STONES} at most", signature.count());
         return Err(GameError::TooLarge { table: table.clone(), reason });
     }
     Ok(Index::new(signature))

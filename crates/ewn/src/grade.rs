@@ -19,7 +19,7 @@ pub fn loss(position: &Position, die: Die, chosen: &Move, tables: &dyn Lookup) -
     Ok(tables.chance(&position.after(chosen))?.map(|enemy| best - (1.0 - enemy)))
 }
 
-/// Losses of many moves.
+/// Losses of many moves. Those of one match hang together: what counts for how sure the mean is are matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Losses {
     /// How many moves.
@@ -27,16 +27,27 @@ pub struct Losses {
     /// How many were not the best.
     pub worse: u64,
     sum: f64,
-    squares: f64,
+    /// What is independent of each other: matches, or moves in positions that were drawn.
+    groups: u64,
+    /// Over groups the sums of the squares of losses, of losses times moves, and of the squares of moves.
+    squares: [f64; 3],
 }
 
 impl Losses {
-    /// Counts one.
-    pub fn add(&mut self, loss: f64) {
-        self.moves += 1;
-        self.worse += u64::from(loss > 1e-9);
-        self.sum += loss;
-        self.squares += loss * loss;
+    /// Counts the moves of one match, or one alone.
+    pub fn add(&mut self, losses: &[f64]) {
+        if losses.is_empty() {
+            return;
+        }
+        let (moves, sum) = (losses.len() as u64, losses.iter().sum::<f64>());
+        let n = moves as f64;
+        *self = self.and(&Losses {
+            moves,
+            worse: losses.iter().filter(|&&loss| loss > 1e-9).count() as u64,
+            sum,
+            groups: 1,
+            squares: [sum * sum, sum * n, n * n],
+        });
     }
 
     /// The sum of both.
@@ -46,20 +57,26 @@ impl Losses {
             moves: self.moves + other.moves,
             worse: self.worse + other.worse,
             sum: self.sum + other.sum,
-            squares: self.squares + other.squares,
+            groups: self.groups + other.groups,
+            squares: std::array::from_fn(|at| self.squares[at] + other.squares[at]),
         }
     }
 
-    /// The mean, and half of the interval around it that holds the true one in 95 of 100 cases; `None` without moves.
+    /// The mean loss of a move; `None` without moves.
     #[must_use]
-    pub fn mean(&self) -> Option<(f64, f64)> {
-        if self.moves == 0 {
-            return None;
-        }
-        let n = self.moves as f64;
-        let mean = self.sum / n;
-        let variance = (self.squares / n - mean * mean).max(0.0);
-        Some((mean, 1.96 * (variance / n).sqrt()))
+    pub fn mean(&self) -> Option<f64> {
+        (self.moves > 0).then(|| self.sum / self.moves as f64)
+    }
+
+    /// Half of the interval around the mean that holds the true one in 95 of 100 cases, by how matches differ from each
+    /// other; `None` for fewer than two of them.
+    #[must_use]
+    pub fn interval(&self) -> Option<f64> {
+        let mean = self.mean().filter(|_| self.groups > 1)?;
+        let [losses, both, moves] = self.squares;
+        let apart = (losses - 2.0 * mean * both + mean * mean * moves).max(0.0);
+        let groups = self.groups as f64;
+        Some(1.96 * (apart * groups / (groups - 1.0)).sqrt() / self.moves as f64)
     }
 }
 
@@ -95,7 +112,7 @@ pub fn grade(
         let die = dice.roll();
         if let Some(chosen) = player.choose(&position, die)? {
             match loss(&position, die, &chosen, tables.as_ref())? {
-                Some(loss) => losses.add(loss),
+                Some(loss) => losses.add(&[loss]),
                 // Without its tables a position tells nothing, nor do others like it.
                 None => return Ok(losses),
             }

@@ -43,13 +43,14 @@ pub use chances::{Book, Chances};
 pub use color::Color;
 pub use contest::{BEGINS, Ending, GameRecord, TIME, Table, Tally, WINS, share};
 pub use dice::Dice;
-pub use game::{Ewn, INDEX_VERSION};
+pub use game::{Ewn, INDEX_VERSION, MOST_STONES};
 pub use grade::{Losses, grade, loss};
 pub use index::Index;
 pub use notation::{NotationError, read_rolled};
 pub use picture::picture;
 pub use players::{
-    Greedy, Lookup, LookupError, Player, PlayerKind, Random, Situation, TablePlayer, UnknownPlayer, estimate,
+    Greedy, Lookup, LookupError, Player, PlayerKind, Random, Situation, Surroundings, TablePlayer, UnknownPlayer,
+    estimate,
 };
 pub use position::{Move, Position, PositionError};
 pub use signature::Signature;

@@ -4,6 +4,7 @@ mod estimate;
 mod greedy;
 mod random;
 mod situation;
+mod surroundings;
 mod tables;
 
 use std::fmt;
@@ -14,6 +15,7 @@ pub use estimate::estimate;
 pub use greedy::Greedy;
 pub use random::Random;
 pub use situation::Situation;
+pub use surroundings::Surroundings;
 pub use tables::TablePlayer;
 
 use crate::{Book, Color, Dice, Die, Move, Position};

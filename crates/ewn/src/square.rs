@@ -61,6 +61,18 @@ impl Square {
         Square(24 - self.0)
     }
 
+    /// True on the diagonal from the top left to the bottom right, from corner to corner of both sides.
+    #[must_use]
+    pub const fn on_main(self) -> bool {
+        self.row() == self.column()
+    }
+
+    /// True on the diagonal from the bottom left to the top right, which both sides have to cross.
+    #[must_use]
+    pub const fn on_secondary(self) -> bool {
+        self.row() + self.column() == 4
+    }
+
     /// How far a stone of this side is from its goal: `5 * rows + columns`, 0 at the goal. The same number means the same
     /// way to go for both sides.
     #[must_use]

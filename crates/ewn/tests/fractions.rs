@@ -173,3 +173,45 @@ fn symmetries() {
         compared += 1;
     }
 }
+
+/// How many positions there are with so many stones, whose numbers do not matter, while the game goes on.
+fn placed(red: u8, blue: u8) -> u64 {
+    fn place(stones: &mut Vec<(Color, u8, Square)>, left: &[(Color, u8)]) -> u64 {
+        let Some((&(color, number), rest)) = left.split_first() else {
+            let position = Position::new(stones.iter().copied(), Color::Red);
+            return u64::from(position.is_ok_and(|position| position.winner().is_none()));
+        };
+        let mut sum = 0;
+        for square in Square::all() {
+            if stones.iter().all(|&(_, _, taken)| taken != square) {
+                stones.push((color, number, square));
+                sum += place(stones, rest);
+                stones.pop();
+            }
+        }
+        sum
+    }
+    let side = |color, count| (1..=count).map(move |number| (color, number));
+    place(&mut Vec::new(), &side(Color::Red, red).chain(side(Color::Blue, blue)).collect::<Vec<_>>())
+}
+
+/// Positions with one side to move, before symmetries: one by one up to four stones, and by the same count for more.
+#[test]
+fn there_are_so_many_positions() {
+    let choose = |count: u64| (0..count).fold(1, |product, n| product * (6 - n) / (n + 1));
+    let ways = |squares: u64, stones: u64| (0..stones).map(|n| squares - n).product::<u64>();
+    let known = [19_908u64, 2_194_200, 119_405_880, 4_024_278_720, 90_956_859_840];
+    for (stones, known) in (2u64..).zip(known) {
+        let mut sum = 0;
+        for red in 1..stones {
+            let blue = stones - red;
+            // Neither may have a stone in its goal.
+            let open = ways(25, stones) + red * blue * ways(23, stones - 2) - stones * ways(24, stones - 1);
+            if stones <= 4 {
+                assert_eq!(placed(red as u8, blue as u8), open, "{red} {blue}");
+            }
+            sum += choose(red) * choose(blue) * open;
+        }
+        assert_eq!(sum, known, "{stones}");
+    }
+}

@@ -160,3 +160,12 @@ fn tables_are_verified() {
     let (_, position, stored, computed) = found.first.unwrap();
     assert!(found.wrong > 100 && stored != computed && position.winner().is_none());
 }
+
+#[test]
+fn memory_is_told_before_it_is_taken() {
+    assert_eq!([2, 3, 4, 5].map(Book::memory), [672, 145_824, 21_434_784, 941_117_856].map(|chances: u64| 8 * chances));
+    let book = Book::up_to(3);
+    let cells = |index: Index| 2 * u64::from(index.slices()) * u64::from(index.cells());
+    let held = (2..=3).flat_map(Signature::with_count).filter_map(|s| book.table(s)).map(|table| cells(table.index()));
+    assert_eq!(8 * held.sum::<u64>(), Book::memory(3));
+}

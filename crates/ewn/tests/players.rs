@@ -60,6 +60,53 @@ fn who_overruns_loses() {
     assert_eq!((games[0].winner, games[0].ending, games[0].moves.len()), (Color::Blue, Ending::Time, 2));
 }
 
+/// A player whose moves are none.
+struct Cheat;
+
+impl canju_ewn::Player for Cheat {
+    fn start(&mut self, _: Color) -> [u8; 6] {
+        [1; 6]
+    }
+
+    fn choose(&mut self, position: &Position, die: Die) -> Result<Option<canju_ewn::Move>, canju_ewn::LookupError> {
+        Ok(position.legal_moves(die).next().map(|m| canju_ewn::Move { to: m.from, ..m }))
+    }
+}
+
+#[test]
+fn who_makes_no_legal_move_loses() {
+    let mut random = PlayerKind::Random.player(Dice::new(1), BOOK.clone(), 1);
+    let players: [&mut dyn canju_ewn::Player; 2] = [random.as_mut(), &mut Cheat];
+    let mut clock = || Duration::ZERO;
+    let games =
+        Table { players, dice: Dice::new(2), clock: &mut clock, watch: &mut |_, _, _| Ok(()) }.contest().unwrap();
+    assert!(games.len() == 4 && games.iter().all(|game| (game.winner, game.ending) == (Color::Red, Ending::Illegal)));
+    let mut tally = Tally::default();
+    tally.add(&games);
+    assert_eq!((tally.illegal, tally.overrun), ([0, 4], [0, 0]));
+}
+
+/// Moves of one match are no more than it tells: alike or not, their number makes nothing surer.
+#[test]
+fn intervals_go_by_matches() {
+    let of = |matches: &[&[f64]]| {
+        let mut losses = Losses::default();
+        matches.iter().for_each(|one| losses.add(one));
+        losses
+    };
+    assert_eq!((of(&[]).mean(), of(&[]).interval()), (None, None));
+    assert_eq!((of(&[&[0.1, 0.3]]).mean(), of(&[&[0.1, 0.3]]).interval()), (Some(0.2), None));
+    // One move a match: the deviation with one less than there are, by the root of their number.
+    let single = of(&[&[0.0], &[0.3], &[], &[0.6]]);
+    assert!((single.interval().unwrap() - 1.96 * (0.09f64 / 3.0).sqrt()).abs() < 1e-12);
+    // The same with each move ten times: ten times as many moves, no surer.
+    let tenfold = of(&[&[0.0; 10], &[0.3; 10], &[0.6; 10]]);
+    assert!((tenfold.mean().unwrap() - 0.3).abs() < 1e-12 && tenfold.moves == 30 && tenfold.worse == 20);
+    assert!((tenfold.interval().unwrap() - single.interval().unwrap()).abs() < 1e-12);
+    let (left, right) = (of(&[&[0.0], &[0.3, 0.2]]), of(&[&[0.6]]));
+    assert_eq!(left.and(&right), of(&[&[0.0], &[0.3, 0.2], &[0.6]]));
+}
+
 fn losses(kind: PlayerKind) -> Losses {
     let mut player = kind.player(Dice::new(1), BOOK.clone(), 1);
     grade(player.as_mut(), &Signature::with_count(3), &BOOK, 3000, Dice::new(2)).unwrap()
@@ -67,7 +114,7 @@ fn losses(kind: PlayerKind) -> Losses {
 
 #[test]
 fn the_table_player_loses_nothing_and_the_random_one_most() {
-    let means = PlayerKind::ALL.map(|kind| losses(kind).mean().unwrap().0);
+    let means = PlayerKind::ALL.map(|kind| losses(kind).mean().unwrap());
     let [random, greedy, situation, table] = means;
     assert_eq!((losses(PlayerKind::Table).worse, table), (0, 0.0));
     assert!(situation < greedy && greedy < random, "{means:?}");

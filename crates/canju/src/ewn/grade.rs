@@ -15,7 +15,7 @@ struct Graded {
     moves: u64,
     worse: u64,
     mean_loss: f64,
-    interval: f64,
+    interval: Option<f64>,
 }
 
 pub(crate) fn run(arguments: &GradeArguments, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -27,10 +27,10 @@ pub(crate) fn run(arguments: &GradeArguments, out: &mut dyn Write) -> anyhow::Re
         let mut player = kind.player(Dice::row(arguments.seed, 1), tables.clone(), arguments.known.depth);
         let dice = Dice::row(arguments.seed, 0);
         let losses = grade(player.as_mut(), &signatures, &tables, arguments.moves, dice)?;
-        let Some((mean_loss, interval)) = losses.mean().filter(|_| losses.moves == arguments.moves) else {
+        let Some(mean_loss) = losses.mean().filter(|_| losses.moves == arguments.moves) else {
             anyhow::bail!("not all tables of up to {stones} stones are there: leave --tables out to compute them");
         };
-        let (moves, worse) = (losses.moves, losses.worse);
+        let (moves, worse, interval) = (losses.moves, losses.worse, losses.interval());
         graded.push(Graded { player: kind.name(), stones, moves, worse, mean_loss, interval });
     }
     if arguments.json {
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &GradeArguments, out: &mut dyn Write) -> anyhow::Re
     writeln!(out, "{} moves each in positions of {stones} stones, seed {}", grouped(arguments.moves), arguments.seed)?;
     writeln!(out, "{:8}{:>20}{:>16}", "player", "loss a move", "not the best")?;
     for g in &graded {
-        let loss = format!("{:.5} ± {:.5}", g.mean_loss, g.interval);
+        let loss = super::lost(g.mean_loss, g.interval);
         writeln!(out, "{:8}{loss:>20}{:>15.1}%", g.player, 100.0 * g.worse as f64 / g.moves as f64)?;
     }
     Ok(())

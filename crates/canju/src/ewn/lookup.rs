@@ -1,8 +1,10 @@
 //! Chances from finished tables, or from tables that are computed at once.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::fs;
+use std::sync::{Arc, OnceLock};
 
+use anyhow::bail;
 use canju_ewn::{Book, Index, Lookup, LookupError, Position, Signature};
 use canju_probe::Prober;
 use canju_retro::Metric;
@@ -13,19 +15,15 @@ use crate::tables;
 /// Finished tables, of which some are there.
 pub(crate) struct TableLookup {
     prober: Prober,
-    there: HashSet<Signature>,
+    /// Those that are there, and what is wrong with their index: looked at when one is first asked.
+    there: HashMap<Signature, OnceLock<Option<String>>>,
 }
 
 impl TableLookup {
     /// The tables of this game among those that the prober asks.
     pub(crate) fn new(prober: Prober) -> anyhow::Result<TableLookup> {
-        let mut there = HashSet::new();
-        for table in prober.tables().endgames()? {
-            if let Ok(signature) = table.as_str().parse::<Signature>() {
-                super::check_index(prober.tables(), &table)?;
-                there.insert(signature);
-            }
-        }
+        let names = prober.tables().endgames()?;
+        let there = names.iter().filter_map(|table| Some((table.as_str().parse().ok()?, OnceLock::new()))).collect();
         Ok(TableLookup { prober, there })
     }
 }
@@ -36,16 +34,28 @@ impl Lookup for TableLookup {
             return Ok(Some(if winner == position.to_move() { 1.0 } else { 0.0 }));
         }
         // Most positions of a game have more stones than tables: those cost nothing here.
-        let Some((index, cell)) = Index::find(position).filter(|(index, _)| self.there.contains(&index.signature()))
-        else {
-            return Ok(None);
-        };
+        let Some((index, cell)) = Index::find(position) else { return Ok(None) };
+        let Some(checked) = self.there.get(&index.signature()) else { return Ok(None) };
         let wrong = |error: Box<dyn std::error::Error + Send + Sync>| LookupError(error);
         let table = index.signature().name().map_err(|error| wrong(error.into()))?;
-        let code = self.prober.tables().code(&table, Metric::Odds, cell).map_err(|error| wrong(error.into()))?;
+        let set = self.prober.tables();
+        if let Some(error) = checked.get_or_init(|| super::check_index(set, &table).err().map(|e| format!("{e:#}"))) {
+            return Err(wrong(error.clone().into()));
+        }
+        let code = set.code(&table, Metric::Odds, cell).map_err(|error| wrong(error.into()))?;
         let odds = code.odds().ok_or_else(|| wrong(format!("{table} has a cell that is no chance").into()))?;
         Ok(Some(odds.chance()))
     }
+}
+
+/// Tables that take more memory than this are announced.
+const SAID: u64 = 1 << 30;
+
+/// Bytes of memory that are free; `None` where the system does not tell.
+fn free_memory() -> Option<u64> {
+    let told = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
 /// What the players may know.
@@ -54,5 +64,17 @@ pub(crate) fn open(known: &Known) -> anyhow::Result<Arc<dyn Lookup>> {
         let place = known.place();
         return Ok(Arc::new(TableLookup::new(tables::open(&place)?)?));
     }
-    Ok(Arc::new(Book::up_to(known.stones.into())))
+    let (stones, bytes) = (known.stones.into(), Book::memory(known.stones.into()));
+    if let Some(free) = free_memory().filter(|&free| free < bytes) {
+        bail!(
+            "tables of up to {stones} stones take {:.1} GB of memory, and {:.1} GB are free: take fewer --stones, or give \
+             finished tables with --tables",
+            bytes as f64 / 1e9,
+            free as f64 / 1e9
+        );
+    }
+    if bytes > SAID {
+        tracing::info!("computing the tables of up to {stones} stones: {:.1} GB of memory", bytes as f64 / 1e9);
+    }
+    Ok(Arc::new(Book::up_to(stones)))
 }

@@ -11,6 +11,9 @@ use serde::Serialize;
 use super::{MatchArguments, SIDES, lookup};
 use crate::words::grouped;
 
+/// Matches that are played before their results are added up.
+const BATCH: u64 = 10_000;
+
 #[derive(Serialize)]
 struct Played {
     seed: u64,
@@ -31,8 +34,10 @@ struct Side {
     begun: u64,
     begun_won: u64,
     overrun: u64,
+    illegal: u64,
     graded_moves: u64,
-    mean_loss: Option<(f64, f64)>,
+    mean_loss: Option<f64>,
+    interval: Option<f64>,
 }
 
 /// One match, and what each side's moves lost.
@@ -45,12 +50,12 @@ fn contest(
     let player = |kind: PlayerKind, row| kind.player(dice(row), Arc::clone(tables), arguments.known.depth);
     let (mut red, mut blue) = (player(arguments.red, 1), player(arguments.blue, 2));
     let begin = Instant::now();
-    let mut losses = [Losses::default(); 2];
+    let mut lost = [Vec::new(), Vec::new()];
     let mut watch = |position: &canju_ewn::Position, die, chosen: &canju_ewn::Move| {
         if tables.chance(position)?.is_some()
-            && let Some(lost) = loss(position, die, chosen, tables.as_ref())?
+            && let Some(loss) = loss(position, die, chosen, tables.as_ref())?
         {
-            losses[position.to_move().index()].add(lost);
+            lost[position.to_move().index()].push(loss);
         }
         Ok(())
     };
@@ -58,6 +63,8 @@ fn contest(
     let games = Table { players, dice: dice(0), clock: &mut || begin.elapsed(), watch: &mut watch }.contest()?;
     let mut tally = Tally::default();
     tally.add(&games);
+    let mut losses = [Losses::default(); 2];
+    losses.iter_mut().zip(&lost).for_each(|(losses, lost)| losses.add(lost));
     Ok((tally, losses))
 }
 
@@ -70,7 +77,7 @@ pub(crate) fn run(arguments: &MatchArguments, out: &mut dyn Write) -> anyhow::Re
     let mut next = 0;
     while all.games.iter().sum::<u64>() < arguments.games {
         let missing = arguments.games - all.games.iter().sum::<u64>();
-        let batch = missing.div_ceil(7).max(1);
+        let batch = missing.div_ceil(7).clamp(1, BATCH);
         let played: Vec<_> =
             (next..next + batch).into_par_iter().map(|n| contest(arguments, &tables, n)).collect::<Result<_, _>>()?;
         next += batch;
@@ -91,8 +98,10 @@ pub(crate) fn run(arguments: &MatchArguments, out: &mut dyn Write) -> anyhow::Re
         begun: all.begins[at],
         begun_won: all.begun[at],
         overrun: all.overrun[at],
+        illegal: all.illegal[at],
         graded_moves: losses[at].moves,
         mean_loss: losses[at].mean(),
+        interval: losses[at].interval(),
     };
     let played =
         Played { seed: arguments.seed, matches: next, games, moves: all.moves, players: vec![side(0), side(1)] };
@@ -118,7 +127,7 @@ fn tell(played: &Played, out: &mut dyn Write) -> anyhow::Result<()> {
     };
     for side in &played.players {
         let begun = format!("{} of {}", side.begun_won, side.begun);
-        let lost = side.mean_loss.map_or("-".to_owned(), |(mean, half)| format!("{mean:.5} ± {half:.5}"));
+        let lost = side.mean_loss.map_or("-".to_owned(), |mean| super::lost(mean, side.interval));
         writeln!(
             out,
             "{:5} {:7} {:>8} {:>22} {:>8} {:>22} {begun:>13} {:>8} {lost:>20}",

@@ -1,12 +1,19 @@
-use super::{LookupError, Player, greatest};
+use super::{LookupError, Player, Surroundings, greatest};
 use crate::{Color, Dice, Die, Move, Position, Square};
+
+/// What the diagonals and what is around a stone count, in moves. But for the main diagonal this is for six enemies left, falls with their
+/// number, and is turned round for fewer than three.
+const ON_MAIN: f64 = 0.1;
+const ON_SECONDARY: f64 = 0.1;
+const ENEMY_AROUND: f64 = 0.5;
+const OWN_AROUND: f64 = -0.2;
 
 /// The static player: it weighs the situation and looks no move ahead.
 ///
 /// After W. Zhou and S. Li, "The research of static algorithms in WTN chess" (2014). Theirs are: what stands around a stone,
-/// enemies and own ones among it; a stone one step from the end goes there whatever stands around; a side that can no
+/// enemies and own ones among it ([`Surroundings`]), the number of enemies, and the diagonals; a stone one step from the end goes there whatever stands around; a side that can no
 /// longer capture everything races for the corner; otherwise it attacks or advances by an assessment of the situation; own
-/// stones may be captured to be more mobile; the diagonals. The rest of the paper is lost. The assessment, all weights and
+/// stones may be captured to be more mobile. The rest of the paper is lost. The assessment, all weights and
 /// the order of the numbers at the start are ours.
 #[derive(Clone, Debug)]
 pub struct Situation(Dice);
@@ -78,7 +85,13 @@ fn weigh(position: &Position, m: &Move, race_only: bool, ahead: f64) -> f64 {
     let advance = race(position, color) - race(&after, color);
     let hinder = race(&after, enemy) - race(position, enemy);
     let step = f64::from(m.from.distance(color) - m.to.distance(color)) - 1.0;
-    let diagonal = if m.to.row() == m.to.column() { 0.1 } else { 0.0 };
+    let around = Surroundings::of(&after, color, m.to);
+    // While enemies are many, those around a stone are to be taken, and own ones in its way; when few are left, it is the other
+    // way round: an enemy is to be passed, and an own stone taken makes the others more mobile.
+    let phase = after.stones(enemy).len() as f64 / 3.0 - 1.0;
+    let surrounded = phase * (ENEMY_AROUND * f64::from(around.enemies) + OWN_AROUND * f64::from(around.own));
+    let main = if m.to.on_main() { ON_MAIN } else { 0.0 };
+    let secondary = if m.to.on_secondary() { ON_SECONDARY * phase } else { 0.0 };
     // Who may take the stone next, by the rolls that let him.
     let danger = (1..=6)
         .filter(|&n| after.square(enemy, n).is_some_and(|from| from.steps(enemy).any(|to| to == m.to)))
@@ -99,7 +112,9 @@ fn weigh(position: &Position, m: &Move, race_only: bool, ahead: f64) -> f64 {
     } else {
         (1.2, 0.7)
     };
-    forward * (advance + 0.2 * step + diagonal) + attack * hinder.min(6.0) - 0.5 * danger * (1.0 + worth) - 4.0 * threat
+    forward * (advance + 0.2 * step + main + secondary) + attack * (hinder.min(6.0) + surrounded)
+        - 0.5 * danger * (1.0 + worth)
+        - 4.0 * threat
 }
 
 #[cfg(test)]
