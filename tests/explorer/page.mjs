@@ -13,6 +13,8 @@ const GENEROUS = 60_000;
 const WIN = "4ka3/4a4/9/9/4N4/9/9/9/9/4K4 w";
 const DRAW = "4k4/4a4/4P4/9/9/9/9/9/9/5K3 w";
 const ABSENT = "3k5/9/9/9/4R4/9/9/9/4A4/4K4 w";
+// A win under the rules of repetition, told by no server of these tests.
+const PERPETUAL = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w";
 
 let checks = 0;
 function check(what, good, detail = "") {
@@ -466,6 +468,20 @@ try {
   await field.press("Enter");
   await page.locator("#verdict", { hasText: "<img" }).waitFor();
   check("a hostile answer is a text", (await page.locator("main img, main script").count()) === 0 && !(await page.evaluate(() => window.hit)));
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+
+  // A win that rests on what the loser must break off.
+  const perpetual = { outcome: "win", order: 2, dtm: 5, dtc: null, unknown: null };
+  const first = { move: "d0d1", wxf: "K6+1", chinese: "帥六进一", capture: false, check: false, fen: "9/9/4k4/9/9/9/9/9/1n1K5/R8 b", ...perpetual };
+  const longer = { ...first, move: "a0a1", wxf: "R9+1", order: 0, dtm: 77 };
+  await page.route("**/v1/moves*", route => route.fulfill({ json: { fen: PERPETUAL, endgame: "KRKN", rules: "axf", turn: "red", ended: null, check: false, moves: [first, longer], ...perpetual } }));
+  await field.fill(PERPETUAL);
+  await field.press("Enter");
+  await page.locator("#verdict", { hasText: "must break off" }).waitFor();
+  const said = await page.locator("#verdict .how").textContent();
+  check("an order is told in words", (await head(page)) === "Red wins" && said === "In 5 plies Black must break off a perpetual check or chase, the first of 2", said);
+  check("fewer orders come first, whatever the plies", (await page.locator("#moves .move").first().getAttribute("data-move")) === "a0a1");
+  check("a move says so as well", (await page.locator("#moves .move").nth(1).textContent()).includes("perpetual ×2"));
   await page.unrouteAll({ behavior: "ignoreErrors" });
 
   // Colours, languages, narrow screens.

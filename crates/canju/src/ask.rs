@@ -16,6 +16,8 @@ pub(crate) type Answer = Result<Value, Rc<Unknown>>;
 #[derive(Serialize)]
 pub(crate) struct Known {
     outcome: &'static str,
+    #[serde(skip_serializing_if = "crate::stats::is_none")]
+    order: u16,
     dtm: Option<u16>,
     dtc: Option<u16>,
     unknown: Option<Why>,
@@ -46,6 +48,7 @@ impl From<&Answer> for Known {
         let value = answer.as_ref().ok();
         Self {
             outcome: value.map_or("unknown", |value| value.outcome.name()),
+            order: value.map_or(0, |value| value.order),
             dtm: value.and_then(|value| value.dtm),
             dtc: value.and_then(|value| value.dtc),
             unknown: answer.as_ref().err().map(Why::from),

@@ -12,10 +12,19 @@ use crate::ask::{Answer, Asker};
 pub(crate) enum Mark {
     /// It changes who wins, or whether anybody does.
     Result,
-    /// It wins, so many plies later than another move.
-    Slower(u16),
-    /// It loses, so many plies sooner than another move.
-    Sooner(u16),
+    /// It wins later than another move, by so much.
+    Slower(Lost),
+    /// It loses sooner than another move, by so much.
+    Sooner(Lost),
+}
+
+/// How much later or sooner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// With as many violations of the rules of repetition to be broken off.
+    Plies(u16),
+    /// So many violations to be broken off; how many plies then remain cannot be compared.
+    Orders(u16),
 }
 
 impl Mark {
@@ -31,8 +40,16 @@ impl Mark {
     /// The plies that it costs.
     pub const fn plies(self) -> Option<u16> {
         match self {
-            Mark::Result => None,
-            Mark::Slower(plies) | Mark::Sooner(plies) => Some(plies),
+            Mark::Slower(Lost::Plies(plies)) | Mark::Sooner(Lost::Plies(plies)) => Some(plies),
+            _ => None,
+        }
+    }
+
+    /// The violations of the rules of repetition that it lets the loser commit, or keeps him from; 0 with plies.
+    pub const fn orders(self) -> u16 {
+        match self {
+            Mark::Slower(Lost::Orders(orders)) | Mark::Sooner(Lost::Orders(orders)) => orders,
+            _ => 0,
         }
     }
 }
@@ -80,9 +97,15 @@ fn fault(before: &Value, after: &Value) -> Option<Mark> {
     // distance to conversion of its own.
     let conversion = after.dtc.filter(|&plies| plies > 0);
     let (had, has) = before.dtm.zip(after.dtm).or(before.dtc.zip(conversion))?;
+    // Plies begin anew when a violation of the rules of repetition is broken off: they count among equal orders only.
+    let (had, has) = ((before.order, had), (after.order, has));
+    let lost = |more: (u16, u16), less: (u16, u16)| match more.0 - less.0 {
+        0 => Lost::Plies(more.1 - less.1),
+        orders => Lost::Orders(orders),
+    };
     match before.outcome {
-        Wdl::Win => (has > had).then(|| Mark::Slower(has - had)),
-        Wdl::Loss => (had > has).then(|| Mark::Sooner(had - has)),
+        Wdl::Win => (has > had).then(|| Mark::Slower(lost(has, had))),
+        Wdl::Loss => (had > has).then(|| Mark::Sooner(lost(had, has))),
         Wdl::Draw => None,
     }
 }
@@ -103,9 +126,21 @@ pub(crate) struct Tally {
     /// Moves that made a win longer, and by how many plies in all.
     pub slower: u32,
     pub slower_plies: u32,
+    /// Violations of the rules of repetition that they let the opponent commit first.
+    #[serde(skip_serializing_if = "is_none")]
+    pub slower_orders: u32,
     /// Moves that made a loss shorter, and by how many plies in all.
     pub sooner: u32,
     pub sooner_plies: u32,
+    /// Violations that they left unused.
+    #[serde(skip_serializing_if = "is_none")]
+    pub sooner_orders: u32,
+}
+
+/// The plain rules know no orders, and say none.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks it so")]
+const fn is_none(orders: &u32) -> bool {
+    *orders == 0
 }
 
 impl Tally {
@@ -120,13 +155,15 @@ impl Tally {
             (Some(Mark::Result), Wdl::Win, Wdl::Draw) => self.win_to_draw += 1,
             (Some(Mark::Result), Wdl::Win, _) => self.win_to_loss += 1,
             (Some(Mark::Result), ..) => self.draw_to_loss += 1,
-            (Some(Mark::Slower(plies)), ..) => {
+            (Some(mark @ Mark::Slower(_)), ..) => {
                 self.slower += 1;
-                self.slower_plies += u32::from(plies);
+                self.slower_plies += mark.plies().map_or(0, u32::from);
+                self.slower_orders += u32::from(mark.orders());
             }
-            (Some(Mark::Sooner(plies)), ..) => {
+            (Some(mark @ Mark::Sooner(_)), ..) => {
                 self.sooner += 1;
-                self.sooner_plies += u32::from(plies);
+                self.sooner_plies += mark.plies().map_or(0, u32::from);
+                self.sooner_orders += u32::from(mark.orders());
             }
         }
     }
@@ -148,18 +185,25 @@ impl Tally {
             format!("{}{kinds}", counted(self.mistakes(), "mistake", "mistakes")),
         ];
         if self.slower > 0 {
-            let plies = counted(self.slower_plies, "ply", "plies");
-            words.push(format!("{} by {plies}", counted(self.slower, "longer win", "longer wins")));
+            let by = by(self.slower_plies, self.slower_orders);
+            words.push(format!("{} by {by}", counted(self.slower, "longer win", "longer wins")));
         }
         if self.sooner > 0 {
-            let plies = counted(self.sooner_plies, "ply", "plies");
-            words.push(format!("{} by {plies}", counted(self.sooner, "shorter loss", "shorter losses")));
+            let by = by(self.sooner_plies, self.sooner_orders);
+            words.push(format!("{} by {by}", counted(self.sooner, "shorter loss", "shorter losses")));
         }
         if self.unknown > 0 {
             words.push(format!("{} unknown", counted(self.unknown, "move", "moves")));
         }
         words.join(", ")
     }
+}
+
+/// What several moves lost together: some plies, others violations of the rules of repetition.
+fn by(plies: u32, orders: u32) -> String {
+    let orders = (orders > 0).then(|| counted(orders, "perpetual check or chase", "perpetual checks or chases"));
+    let plies = (plies > 0).then(|| counted(plies, "ply", "plies"));
+    plies.into_iter().chain(orders).collect::<Vec<_>>().join(" and ")
 }
 
 fn counted(n: u32, one: &str, many: &str) -> String {
@@ -179,5 +223,45 @@ impl Summary {
             Color::Red => &mut self.red,
             Color::Black => &mut self.black,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(outcome: Wdl, order: u16, dtm: u16) -> Value {
+        Value { outcome, order, dtm: Some(dtm), dtc: None }
+    }
+
+    #[test]
+    fn plies_are_compared_among_equal_orders_only() {
+        let win = |order, dtm| value(Wdl::Win, order, dtm);
+        assert_eq!(fault(&win(1, 21), &win(1, 21)), None);
+        assert_eq!(fault(&win(1, 21), &win(0, 55)), None, "fewer violations are better, however many plies");
+        assert_eq!(fault(&win(1, 21), &win(1, 25)), Some(Mark::Slower(Lost::Plies(4))));
+        assert_eq!(fault(&win(0, 55), &win(2, 1)), Some(Mark::Slower(Lost::Orders(2))));
+        let loss = |order, dtm| value(Wdl::Loss, order, dtm);
+        assert_eq!(fault(&loss(0, 40), &loss(1, 2)), None);
+        assert_eq!(fault(&loss(1, 8), &loss(1, 2)), Some(Mark::Sooner(Lost::Plies(6))));
+        assert_eq!(fault(&loss(1, 2), &loss(0, 40)), Some(Mark::Sooner(Lost::Orders(1))));
+        assert_eq!(fault(&loss(1, 2), &value(Wdl::Draw, 0, 0)), Some(Mark::Result));
+    }
+
+    #[test]
+    fn a_tally_tells_plies_and_violations_apart() {
+        let judged = |before: Value, after: Value| Judged {
+            before: Ok(before),
+            after: Ok(after),
+            mark: fault(&before, &after),
+            best: Vec::new(),
+        };
+        let mut tally = Tally::default();
+        tally.count(&judged(value(Wdl::Win, 0, 55), value(Wdl::Win, 1, 3)));
+        assert_eq!(tally.words(), "1 move judged, 0 mistakes, 1 longer win by 1 perpetual check or chase");
+        tally.count(&judged(value(Wdl::Win, 1, 3), value(Wdl::Win, 1, 5)));
+        let words = "2 moves judged, 0 mistakes, 2 longer wins by 2 plies and 1 perpetual check or chase";
+        assert_eq!(tally.words(), words);
+        assert_eq!((tally.slower, tally.slower_plies, tally.slower_orders), (2, 2, 1));
     }
 }

@@ -99,6 +99,15 @@ fn number(outcome: Wdl) -> i32 {
     }
 }
 
+/// `CANJU_DTM` or `CANJU_DTC`.
+fn distance(metric: i32) -> Result<Metric, Failure> {
+    match metric {
+        1 => Ok(Metric::Dtm),
+        2 => Ok(Metric::Dtc),
+        _ => Err(Failure::new(status::INVALID, format!("{metric} is no metric: give CANJU_DTM or CANJU_DTC"))),
+    }
+}
+
 /// `canju_abi`.
 #[unsafe(no_mangle)]
 pub extern "C" fn canju_abi() -> i32 {
@@ -191,21 +200,33 @@ pub unsafe extern "C" fn canju_probe_distance(
         let (prober, fen) = unsafe { (prober(tables)?, text("the FEN", fen)?) };
         // SAFETY: as above.
         let (outcome, plies) = unsafe { (Out::new("outcome", outcome)?, Out::new("plies", plies)?) };
-        let metric = match metric {
-            1 => Metric::Dtm,
-            2 => Metric::Dtc,
-            _ => {
-                return Err(Failure::new(
-                    status::INVALID,
-                    format!("{metric} is no metric: give CANJU_DTM or CANJU_DTC"),
-                ));
-            }
-        };
-        let value = prober.outcome(&Position::from_fen(fen)?, metric)?;
+        let value = prober.outcome(&Position::from_fen(fen)?, distance(metric)?)?;
         outcome.put(number(value.into()));
         plies.put(match value {
             Outcome::Draw => NO_PLIES,
             Outcome::Win(distance) | Outcome::Loss(distance) => i32::from(distance.plies),
+        });
+        Ok(())
+    })
+}
+
+/// `canju_probe_order`.
+///
+/// # Safety
+/// `tables` is NULL or open, `fen` NULL or a text that ends with 0, `order` NULL or can be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn canju_probe_order(
+    tables: *const Tables,
+    fen: *const c_char,
+    metric: i32,
+    order: *mut i32,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: this function's own conditions.
+        let (prober, fen, out) = unsafe { (prober(tables)?, text("the FEN", fen)?, Out::new("order", order)?) };
+        out.put(match prober.outcome(&Position::from_fen(fen)?, distance(metric)?)? {
+            Outcome::Draw => 0,
+            Outcome::Win(distance) | Outcome::Loss(distance) => i32::from(distance.order),
         });
         Ok(())
     })

@@ -45,6 +45,10 @@ pub(crate) struct Probed {
     pub rules: &'static str,
     pub turn: Turn,
     pub outcome: Outcome,
+    /// Violations of the rules of repetition that the loser must break off in turn; left out where there is none.
+    #[serde(skip_serializing_if = "is_none")]
+    #[schema(minimum = 1)]
+    pub order: u16,
     /// Plies to mate; `null` for draws, and where it is not known.
     pub dtm: Option<u16>,
     /// Plies to the winner's first capture or to mate; `null` likewise.
@@ -82,6 +86,9 @@ pub(crate) struct Rated {
     /// The position after it.
     pub fen: String,
     pub outcome: Outcome,
+    #[serde(skip_serializing_if = "is_none")]
+    #[schema(minimum = 1)]
+    pub order: u16,
     pub dtm: Option<u16>,
     pub dtc: Option<u16>,
     /// Why its outcome is unknown; `null` where it is known.
@@ -98,13 +105,13 @@ pub(crate) struct Line {
     /// How many moves there are.
     pub plies: usize,
     pub moves: Vec<Rated>,
-    /// True where the game has ended after the last move; false where `limit` cut the line off or there is none.
+    /// True where nothing follows the last move; false where `limit` cut the line off, or nobody knows a line.
     pub complete: bool,
     /// How the game has ended after the last move, if it has.
     pub end: Option<Ending>,
     /// The last position.
     pub end_fen: String,
-    /// Why there is no line; `null` where there is one.
+    /// Why there is no line, or why it goes no further; `null` where the game has ended or `limit` cut the line off.
     pub reason: Option<NoLine>,
 }
 
@@ -116,6 +123,14 @@ pub(crate) enum NoLine {
     Draw,
     /// The tables do not tell; `unknown` says more.
     Unknown,
+    /// The loser can only go on with a perpetual check or chase.
+    Perpetual,
+}
+
+/// The plain rules know no orders, and say none.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks it so")]
+const fn is_none(order: &u16) -> bool {
+    *order == 0
 }
 
 impl From<Wdl> for Outcome {

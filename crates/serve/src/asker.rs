@@ -107,7 +107,10 @@ impl Asker {
                         line.plies = moves.len();
                         line.moves = moves;
                         line.end = Ending::of(&last);
-                        line.complete = line.end.is_some();
+                        if line.end.is_none() && line.plies < limit {
+                            line.reason = Some(NoLine::Perpetual);
+                        }
+                        line.complete = line.end.is_some() || line.reason.is_some();
                         line.end_fen = last.to_fen();
                     }
                     Err(unknown) => {
@@ -152,6 +155,7 @@ impl Asker {
             rules: self.prober.tables().rules().name(),
             turn: position.turn().into(),
             outcome: outcome(&known),
+            order: known.as_ref().map_or(0, |value| value.order),
             dtm: known.as_ref().ok().and_then(|value| value.dtm),
             dtc: known.as_ref().ok().and_then(|value| value.dtc),
             ended,
@@ -231,6 +235,7 @@ fn show(position: &Position, chosen: Move, known: Known) -> Rated {
         check: after.in_check(),
         fen: after.to_fen(),
         outcome: outcome(&known),
+        order: value.map_or(0, |value| value.order),
         dtm: value.and_then(|value| value.dtm),
         dtc: value.and_then(|value| value.dtc),
         unknown: known.as_ref().err().map(Into::into),

@@ -50,6 +50,8 @@ struct Played {
     after: Known,
     mark: Option<&'static str>,
     plies_lost: Option<u16>,
+    #[serde(skip_serializing_if = "crate::stats::is_none")]
+    orders_lost: u16,
     best: Vec<Best>,
 }
 
@@ -109,6 +111,7 @@ fn played(ply: &Ply, judged: &Judged, depth: usize, comment: &str, style: Style)
         after: Known::from(&judged.after),
         mark: judged.mark.map(|mark| mark.name()),
         plies_lost: judged.mark.and_then(|mark| mark.plies()),
+        orders_lost: judged.mark.map_or(0, |mark| mark.orders()),
         best: judged.best.iter().map(|&chosen| Best { chosen: chosen.to_string(), text: text(chosen) }).collect(),
     }
 }

@@ -8,7 +8,7 @@ use canju_xiangqi::notation::write_move;
 
 use super::{Annotated, Style};
 use crate::ask::Answer;
-use crate::judge::{Judged, Mark};
+use crate::judge::{Judged, Lost, Mark};
 use crate::{file, probe, tables, words};
 
 pub(super) fn write(number: usize, game: &Annotated<'_>, style: Style, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -70,13 +70,19 @@ fn value(answer: &Answer) -> String {
     }
 }
 
+const fn perpetual(orders: u16) -> &'static str {
+    if orders == 1 { "perpetual check or chase" } else { "perpetual checks or chases" }
+}
+
 /// What a move lost, and what was best, in words; `None` for one that lost nothing.
 pub(super) fn marked(ply: &Ply, judged: &Judged, style: Style) -> Option<String> {
     let (Some(mark), Ok(before), Ok(after)) = (judged.mark, &judged.before, &judged.after) else { return None };
     let lost = match mark {
         Mark::Result => format!("{} to {}", before.outcome.name(), after.outcome.name()),
-        Mark::Slower(plies) => format!("wins {} later", words::counted_plies(plies)),
-        Mark::Sooner(plies) => format!("loses {} sooner", words::counted_plies(plies)),
+        Mark::Slower(Lost::Plies(plies)) => format!("wins {} later", words::counted_plies(plies)),
+        Mark::Sooner(Lost::Plies(plies)) => format!("loses {} sooner", words::counted_plies(plies)),
+        Mark::Slower(Lost::Orders(orders)) => format!("wins later, after {orders} more {}", perpetual(orders)),
+        Mark::Sooner(Lost::Orders(orders)) => format!("loses sooner, with {orders} less {}", perpetual(orders)),
     };
     let best: Vec<String> = judged.best.iter().map(|&chosen| write_move(&ply.before, chosen, style.notation)).collect();
     // A whole list of moves that all draw tells nothing.

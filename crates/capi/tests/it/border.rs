@@ -4,9 +4,11 @@
 use std::ffi::{CStr, CString};
 use std::ptr::{null, null_mut};
 
+use canju_retro::{Metric, Rules};
+
 use canju::{
-    Best, Tables, canju_best_move, canju_close, canju_last_error, canju_open, canju_probe_distance, canju_probe_wdl,
-    status,
+    Best, Tables, canju_best_move, canju_close, canju_last_error, canju_open, canju_probe_distance, canju_probe_order,
+    canju_probe_wdl, status,
 };
 
 fn told() -> String {
@@ -15,10 +17,14 @@ fn told() -> String {
 }
 
 fn open(place: &str) -> Result<*mut Tables, i32> {
+    open_under(None, place)
+}
+
+fn open_under(rules: Option<&CStr>, place: &str) -> Result<*mut Tables, i32> {
     let place = CString::new(place).unwrap();
     let mut tables = null_mut();
     // SAFETY: texts that end with 0, and a place for the handle.
-    match unsafe { canju_open(place.as_ptr(), null(), 0, &raw mut tables) } {
+    match unsafe { canju_open(place.as_ptr(), rules.map_or(null(), CStr::as_ptr), 0, &raw mut tables) } {
         status::OK => Ok(tables),
         failed => Err(failed),
     }
@@ -93,6 +99,24 @@ fn each_failure_has_its_number() {
     assert_eq!(unsafe { canju_probe_wdl(tables, fen.as_ptr(), &raw mut best.outcome) }, status::DAMAGED);
     // A text belongs to its thread.
     assert!(std::thread::spawn(|| told().is_empty()).join().unwrap());
+    // SAFETY: opened above, and nobody asks.
+    unsafe { canju_close(tables) };
+}
+
+#[test]
+fn the_order_of_a_win_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    canju_tests::Workshop::under(Rules::Axf).write_to(folder.path(), "KRKN", &[Metric::Dtm]);
+    let tables = open_under(Some(c"axf"), folder.path().to_str().unwrap()).unwrap();
+    let ask = |fen: &str, metric: i32| {
+        let (fen, mut order) = (CString::new(fen).unwrap(), 77);
+        // SAFETY: a text, open tables, and a place for the result.
+        (unsafe { canju_probe_order(tables, fen.as_ptr(), metric, &raw mut order) }, order)
+    };
+    assert_eq!(ask("9/9/4k4/9/9/9/9/9/1n7/R2K5 w", 1), (status::OK, 1));
+    assert_eq!(ask("5k3/9/9/9/9/9/9/9/9/4K2R1 w", 1), (status::OK, 0));
+    assert_eq!(ask("9/9/4k4/9/9/9/9/9/1n7/R2K5 w", 2), (status::MISSING, 77));
+    assert_eq!(ask("9/9/4k4/9/9/9/9/9/1n7/R2K5 w", 3), (status::INVALID, 77));
     // SAFETY: opened above, and nobody asks.
     unsafe { canju_close(tables) };
 }

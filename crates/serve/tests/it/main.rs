@@ -61,6 +61,11 @@ fn over(source: Arc<dyn Source>, limits: Limits) -> Router {
     router(Service::new(Arc::new(Prober::new(TableSet::open(source, Rules::Plain))), limits))
 }
 
+/// A server over tables of any rules.
+fn under(tables: TableSet) -> Router {
+    router(Service::new(Arc::new(Prober::new(tables)), limits()))
+}
+
 /// A server over whole tables.
 fn server() -> Router {
     over(Arc::new(memory()), limits())

@@ -1,9 +1,11 @@
 //! Single positions: their values, moves and lines.
 
+use canju_retro::{Metric, Rules};
+use canju_tests::Workshop;
 use canju_xiangqi::Position;
 use serde_json::{Value, json};
 
-use crate::{DRAWN, KRK, MISSING, ask, get, server, with_fen};
+use crate::{DRAWN, KRK, MISSING, ask, get, server, under, with_fen};
 
 #[tokio::test]
 async fn a_win_is_told_with_its_distances() {
@@ -154,4 +156,20 @@ async fn a_wrong_question_is_told_what_is_wrong_and_where() {
         assert!(message.contains(words), "{path}: {message}");
         assert_eq!(answer.header("cache-control"), "no-store");
     }
+}
+
+/// Under the rules of repetition a win may rest on what the loser must break off: then there is an order, else none.
+#[tokio::test]
+async fn orders_are_told() {
+    let server = under(Workshop::under(Rules::Axf).tables(&["KRKN"], &[Metric::Dtm]));
+    let fen = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w";
+    let value = ask(&server, "/v1/moves", fen).await;
+    assert_eq!((&value["outcome"], &value["order"], &value["dtm"]), (&json!("win"), &json!(1), &json!(1)));
+    let moves = value["moves"].as_array().unwrap();
+    assert_eq!((&moves[0]["outcome"], &moves[0]["order"], &moves[0]["dtm"]), (&json!("win"), &json!(1), &json!(1)));
+    let value = ask(&server, "/v1/probe", KRK).await;
+    assert_eq!((&value["outcome"], value.get("order")), (&json!("win"), None));
+    let line = ask(&server, "/v1/line", fen).await;
+    let ends = (&line["complete"], &line["end"], &line["reason"]);
+    assert_eq!(ends, (&json!(true), &json!("checkmate"), &Value::Null), "the chase is broken off");
 }
