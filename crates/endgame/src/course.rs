@@ -3,7 +3,7 @@
 use canju_retro::{After, Distance, GameError, StepCounts};
 
 use crate::own::Own;
-use crate::stage::{Phase, Stage};
+use crate::stage::{FIRST, Phase, Stage};
 
 /// The phase that a part is in. It is the same in all parts of a table: they turn together.
 #[derive(Clone, Copy, Debug)]
@@ -31,11 +31,12 @@ impl Phase {
 }
 
 impl Course {
-    /// Begins the next phase with step `next`.
-    pub fn turn(&mut self, after: After, next: u16) -> Result<(), GameError> {
+    /// Begins the next phase with step `next`; `tries` where violations have to be tried.
+    pub fn turn(&mut self, after: After, next: u16, tries: bool) -> Result<(), GameError> {
         let phase = match (self.phase, after) {
             (Phase::Label(order), After::Next) => Phase::Begin(order),
-            (Phase::Begin(order) | Phase::Cut(order), After::Next) => Phase::Lack(order),
+            (Phase::Begin(order), After::Next) if tries => Phase::Try(order),
+            (Phase::Begin(order) | Phase::Try(order) | Phase::Cut(order), After::Next) => Phase::Lack(order),
             (Phase::Lack(order), After::Again) => Phase::Cut(order),
             (Phase::Lack(order), After::Next) => Phase::Label(order + 1),
             (phase, after) => return Err(GameError::OutOfTurn(format!("{after:?} after {phase:?}"))),
@@ -61,7 +62,9 @@ impl Course {
                 }
             }
             phase => {
-                *counts = StepCounts { labels: [0; 2], pending: found > 0, after: After::Next };
+                // Something may enter a bound though nothing has entered those before it.
+                let bounds = matches!(phase, Phase::Begin(_)) && at < FIRST;
+                *counts = StepCounts { labels: [0; 2], pending: bounds || found > 0, after: After::Next };
                 if matches!(phase, Phase::Lack(_)) && at % 2 == 1 {
                     self.lack = if at == 1 { found } else { self.lack - found };
                 }

@@ -23,6 +23,7 @@
 //! ```
 
 mod attackers;
+mod bounds;
 mod budget;
 mod captures;
 mod census;
@@ -43,14 +44,18 @@ mod own;
 mod pack;
 mod paged;
 mod part;
+mod planes;
 mod resident;
 mod saved;
 mod scratch;
 mod sets;
+mod shrink;
 mod slab;
 mod stage;
 mod territory;
+mod trial;
 mod victims;
+mod view;
 mod word;
 
 pub use game::Xiangqi;

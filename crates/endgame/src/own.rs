@@ -1,5 +1,6 @@
 //! What a part remembers of one slice that it owns.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use canju_retro::{Code, Distance, Frontier, FrontierLog, GameError, Outcome, ScratchFile, Side};
@@ -12,6 +13,8 @@ pub(crate) struct Own {
     /// Captures that take effect at a later ply, in order; those before `event` are done.
     events: FrontierLog,
     event: usize,
+    /// The first event that was not done when the rules of repetition last began an order.
+    begun: usize,
     /// What each ply labelled, in order of plies and sides.
     pub log: FrontierLog,
     /// The step of each log entry. Steps that do not label have draws as their code.
@@ -59,6 +62,34 @@ impl Own {
         while entries.get(self.event).is_some_and(|e| distance(e.code) <= now) {
             self.event += 1;
         }
+    }
+
+    /// Cells that captures held until after the rules of repetition last began an order, and hold no longer.
+    pub fn opened(&self, side: Side, words: usize) -> Result<Vec<Frontier>, GameError> {
+        let done = self.events.entries()[self.begun..self.event].iter();
+        let lost = done.filter(|e| e.side == side && matches!(e.code.outcome(), Outcome::Loss(_)));
+        lost.map(|entry| self.events.frontier(entry, words as u32)).collect()
+    }
+
+    /// Begins an order of the rules of repetition.
+    pub fn begin(&mut self) {
+        self.begun = self.event;
+    }
+
+    /// Gives what some steps of the log won for a side.
+    pub fn won(
+        &self,
+        steps: Range<u16>,
+        side: Side,
+        words: usize,
+        mut sink: impl FnMut(&Frontier),
+    ) -> Result<(), GameError> {
+        let at = |step| self.steps.partition_point(|&s| s < step);
+        let entries = self.log.entries()[at(steps.start)..at(steps.end)].iter();
+        for entry in entries.filter(|e| e.side == side && matches!(e.code.outcome(), Outcome::Win(_))) {
+            sink(&self.log.frontier(entry, words as u32)?);
+        }
+        Ok(())
     }
 
     /// True while there are captures that take effect after this distance, in the same order.

@@ -155,10 +155,10 @@ impl Part for XiangqiPart {
     }
 
     fn turn(&mut self, after: After) -> Result<(), GameError> {
-        let (Some(next), Some(_)) = (self.next, &self.stage) else {
+        let (Some(next), Some(stage)) = (self.next, &self.stage) else {
             return Err(GameError::OutOfTurn(format!("{after:?}, though nothing follows")));
         };
-        self.course.turn(after, next)
+        self.course.turn(after, next, stage.tries())
     }
 
     fn export(&self, readers: &[u32]) -> Vec<u8> {
@@ -195,11 +195,12 @@ impl Part for XiangqiPart {
         }
         let index = &self.territory.index;
         let at = next - 1 - self.course.began;
-        let stage = self.stage.as_mut().filter(|_| self.course.phase.is_stage());
-        let planes = stage.as_ref().map_or(1, |stage| stage.planes().into_iter().max().unwrap_or(1));
+        let is_stage = self.stage.is_some() && self.course.phase.is_stage();
+        let planes = self.stage.as_ref().filter(|_| is_stage).map_or([1; 2], Stage::planes);
+        let planes = planes.into_iter().max().unwrap_or(1);
         let words =
             |slice: u32| ((slice as usize) < index.slices()).then(|| (planes * index.words(slice as usize)) as u32);
-        let keep = stage.is_some() || self.labels.keeps_frontiers();
+        let keep = is_stage || self.labels.keeps_frontiers();
         let arrivals = message::read(bytes, words, keep, at % 2 == 1)?;
         if let Some(arrival) = arrivals.iter().find(|a| self.territory.position(a.slice).is_some()) {
             return Err(GameError::Frontier(format!("slice {} is owned here", arrival.slice)));
@@ -208,9 +209,14 @@ impl Part for XiangqiPart {
             // The ply has been followed by another one: what it says is in the sets.
             return Ok(());
         }
-        match stage {
-            Some(stage) => arrivals.into_iter().for_each(|arrival| stage.import(self.course.phase, at, arrival)),
-            None => arrivals.into_iter().try_for_each(|arrival| self.labels.import(&self.territory, arrival))?,
+        match &mut self.stage {
+            Some(stage) if is_stage => {
+                arrivals.into_iter().for_each(|arrival| stage.import(self.course.phase, at, arrival));
+            }
+            stage => arrivals.into_iter().try_for_each(|arrival| {
+                stage.iter_mut().for_each(|stage| stage.bounds.note(&arrival));
+                self.labels.import(&self.territory, arrival)
+            })?,
         }
         Ok(())
     }
@@ -273,8 +279,9 @@ impl Part for XiangqiPart {
     }
 
     fn memory(&self) -> u64 {
-        // A dense set for each thread stays for the next ply.
-        let dense = rayon::current_num_threads() * self.territory.most_words() * 16;
+        // A dense set for each thread stays for the next step.
+        let planes = self.stage.as_ref().map_or([1; 2], Stage::planes).into_iter().max().unwrap_or(1);
+        let dense = rayon::current_num_threads() * planes * self.territory.most_words() * 16;
         let stage = self.stage.as_ref().map_or(0, Stage::memory);
         self.labels.memory() + stage + (dense + self.own.iter().map(Own::memory).sum::<usize>()) as u64
     }

@@ -3,25 +3,25 @@
 //! When an order of labels is complete, each side in turn is the hunter, who may violate, with the other as the hunted. The
 //! cells in which the hunter is to move are *stay* where every move that does not lose violates, and leads to a cell of
 //! *press*; cells of the hunted are *press* where some move leads back. Both shrink to the greatest such sets, step by
-//! step as labels are found: one side's cells in even steps, the other's in odd ones. Then the cells of the hunted who
+//! step as labels are found: one side's cells in even steps, the other's in odd ones. They begin with what whole words tell,
+//! and what is left is then tried on a board. Then the cells of the hunted who
 //! cannot force a move of their own that is free are *lack*, and those of the hunter that lead there *stuck*;
 //! where some lack it, they leave, and the sets shrink once more. What remains loses for the hunter: in the next order.
 
-use std::borrow::Cow;
-use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use canju_retro::{Cell, Code, Frontier, GameError, Rules, Side};
-use canju_xiangqi::{Color, Position, Square};
+use canju_retro::{Code, Frontier, GameError, Rules, Side};
 use rayon::prelude::*;
 
+use crate::bounds::{Bounds, LEVELS, Sets, grow, suspects};
 use crate::index::Index;
 use crate::labels::{Arrival, Labels};
-use crate::legality::legal_words;
-use crate::moves::{End, Moves};
 use crate::own::Own;
+use crate::planes::without;
+use crate::shrink::Shrink;
 use crate::territory::Territory;
 use crate::victims::Victims;
+use crate::view::View;
 
 /// What the steps of a part are at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,14 +30,16 @@ pub(crate) enum Phase {
     Label(u16),
     /// The sets of the order are begun anew.
     Begin(u16),
-    /// The sets of the order shrink.
+    /// Violations that words did not tell are tried, and the sets shrink.
+    Try(u16),
+    /// Those that lack a free move are sought.
     Lack(u16),
     /// Those that lack a free move leave.
     Cut(u16),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Set {
+pub(crate) enum Set {
     Stay,
     Press,
     Lack,
@@ -47,6 +49,10 @@ enum Set {
 /// What a step does to one kind of sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
+    /// What the step gives enters the bound of *stay* of a level.
+    Stay(usize),
+    /// The same of *press*.
+    Press(usize),
     /// They are what the step gives.
     New(Set),
     /// They lose what the step gives.
@@ -57,18 +63,22 @@ impl Change {
     fn of(phase: Phase, at: u16) -> Option<Self> {
         Some(match (phase, at) {
             (Phase::Label(_), _) | (Phase::Lack(_) | Phase::Cut(_), 0) => return None,
-            (Phase::Begin(_), 0) => Self::New(Set::Stay),
-            (Phase::Begin(_), 1) => Self::New(Set::Press),
+            (Phase::Begin(_), at) if at < FIRST && at % 2 == 0 => Self::Stay(usize::from(at) / 2),
+            (Phase::Begin(_), at) if at < FIRST => Self::Press(usize::from(at) / 2),
+            (Phase::Begin(_), FIRST) => Self::New(Set::Stay),
+            (Phase::Begin(_), at) if at == FIRST + 1 => Self::New(Set::Press),
             (Phase::Lack(_), 1) => Self::New(Set::Lack),
             (Phase::Lack(_), 2) => Self::New(Set::Stuck),
             (Phase::Lack(_), at) => Self::Less(if at % 2 == 1 { Set::Lack } else { Set::Stuck }),
-            (Phase::Begin(_) | Phase::Cut(_), at) => Self::Less(if at % 2 == 1 { Set::Press } else { Set::Stay }),
+            (Phase::Begin(_) | Phase::Try(_) | Phase::Cut(_), at) => {
+                Self::Less(if at % 2 == 1 { Set::Press } else { Set::Stay })
+            }
         })
     }
 }
 
-/// Sets of slices, by side to move and slice: planes one behind the other.
-type Sets = [HashMap<u32, Frontier>; 2];
+/// The step of an order's beginning that gives the first set of *stay*; those before it are of bounds.
+pub(crate) const FIRST: u16 = 2 * LEVELS as u16;
 
 /// The sets of a part and of the slices around it.
 pub(crate) struct Stage {
@@ -78,42 +88,18 @@ pub(crate) struct Stage {
     sets: [Sets; 4],
     /// What the last step gave.
     recent: Sets,
+    pub bounds: Bounds,
+    /// What is known since free moves were last sought in this order.
+    pub sought: Option<Sought>,
 }
 
-/// Where the words of a slice that is worked on come from.
-struct View<'a> {
-    territory: &'a Territory,
-    labels: &'a dyn Labels,
-    slice: usize,
-    /// The hunted one.
-    hunted: Side,
-    near: RefCell<HashMap<usize, Option<Cow<'a, [u128]>>>>,
-    failed: RefCell<Option<GameError>>,
-}
-
-impl<'a> View<'a> {
-    /// The cells of the hunted that he has not won.
-    fn unwon(&self, slice: usize, word: usize) -> u128 {
-        let mut near = self.near.borrow_mut();
-        let set = near.entry(slice).or_insert_with(|| {
-            self.labels.unwon(slice as u32, self.hunted).unwrap_or_else(|error| {
-                self.failed.replace(Some(error));
-                None
-            })
-        });
-        match set {
-            Some(set) => set[word],
-            None => self.territory.legal(slice, word, self.hunted),
-        }
-    }
-
-    /// Legal cells of a word by side to move.
-    fn legal(&self, slice: usize, word: usize) -> [u128; 2] {
-        let index = &self.territory.index;
-        let place = index.place(slice);
-        let configs = index.attackers.len();
-        legal_words(index, place.first, place.second.start + word / configs, word % configs)
-    }
+/// What a search for free moves has found, and what has left since.
+#[derive(Default)]
+pub(crate) struct Sought {
+    /// Cells of the hunted in owned slices that have none themselves.
+    pub without: Sets,
+    /// What has left *stay*.
+    pub left: Sets,
 }
 
 impl Stage {
@@ -123,11 +109,18 @@ impl Stage {
             victims: Side::BOTH.map(|side| Victims::new(index, side)),
             sets: Default::default(),
             recent: Default::default(),
+            bounds: Bounds::default(),
+            sought: None,
         }
     }
 
+    /// The pieces of the hunted side.
+    pub fn victims(&self, hunted: Side) -> &Victims {
+        &self.victims[hunted.index()]
+    }
+
     /// Planes of the hunted side.
-    fn planes_of(&self, hunted: Side) -> usize {
+    pub fn planes_of(&self, hunted: Side) -> usize {
         if self.rules == Rules::Check { 1 } else { self.victims[hunted.index()].planes() }
     }
 
@@ -142,13 +135,18 @@ impl Stage {
         2 * (first.max(second) as u16 - 1)
     }
 
-    fn set(&self, set: Set, side: Side, slice: u32) -> Option<&Frontier> {
+    pub fn set(&self, set: Set, side: Side, slice: u32) -> Option<&Frontier> {
         self.sets[set as usize][side.index()].get(&slice)
     }
 
-    fn word(&self, set: Set, side: Side, territory: &Territory, plane: usize, end: End) -> u128 {
-        let words = territory.words(end.slice as u32);
-        self.set(set, side, end.slice as u32).map_or(0, |f| f.get((plane * words + end.word) as u32))
+    /// What the last step gave in a slice with a side to move.
+    pub fn recent(&self, side: Side, slice: u32) -> Option<&Frontier> {
+        self.recent[side.index()].get(&slice)
+    }
+
+    /// True where words do not tell all violations.
+    pub fn tries(&self) -> bool {
+        self.planes() != [1; 2]
     }
 
     /// Does a step: works it out, or takes it from the logs.
@@ -163,6 +161,9 @@ impl Stage {
     ) -> Result<(), GameError> {
         self.recent_of_nothing(phase, at);
         let Some(change) = Change::of(phase, at) else { return Ok(()) };
+        if change == Change::Stay(0) {
+            self.bounds.begin(territory, owns, step)?;
+        }
         let mut found: [Vec<Frontier>; 2] = Default::default();
         for side in Side::BOTH {
             let hunted = if at.is_multiple_of(2) { side.other() } else { side };
@@ -173,18 +174,9 @@ impl Stage {
                     if step < own.plies {
                         return own.logged(step, side, planes * territory.words(slice));
                     }
-                    let view = View {
-                        territory,
-                        labels,
-                        slice: slice as usize,
-                        hunted,
-                        near: RefCell::default(),
-                        failed: RefCell::default(),
-                    };
+                    let view = View::new(territory, labels, slice, hunted);
                     let found = self.work_out(&view, phase, change, at, place)?;
-                    if let Some(error) = view.failed.take() {
-                        return Err(error);
-                    }
+                    view.finish()?;
                     own.record(step, Code::DRAW, side, &found)?;
                     Ok(found)
                 })
@@ -194,6 +186,22 @@ impl Stage {
             self.sets[set as usize] = Default::default();
         }
         self.recent = Default::default();
+        match change {
+            Change::Stay(level) => self.bounds.grow_stay(level, &territory.slices, &found),
+            Change::New(Set::Stay) => {
+                self.bounds.set(&territory.slices, &found, step);
+                owns.iter_mut().for_each(Own::begin);
+            }
+            Change::Less(Set::Stay) if matches!(phase, Phase::Try(_)) && at == 0 => {
+                self.bounds.throw_out(&territory.slices, &found);
+                self.bounds.prove(&territory.slices, &self.sets[Set::Stay as usize], &found);
+            }
+            Change::New(Set::Lack) => {
+                let of = |found: &Vec<Frontier>| territory.slices.iter().copied().zip(found.iter().cloned()).collect();
+                self.sought = Some(Sought { without: found.each_ref().map(of), left: Default::default() });
+            }
+            _ => {}
+        }
         for (side, found) in Side::BOTH.into_iter().zip(found) {
             for (&slice, found) in territory.slices.iter().zip(found).filter(|(_, f)| !f.is_empty()) {
                 self.apply(change, side, slice, &found);
@@ -209,24 +217,29 @@ impl Stage {
             (Phase::Begin(_), 0) => {
                 self.sets = Default::default();
                 self.recent = Default::default();
+                self.sought = None;
             }
             (Phase::Lack(_), 0) => {
                 self.sets[Set::Lack as usize] = Default::default();
                 self.sets[Set::Stuck as usize] = Default::default();
                 self.recent = Default::default();
             }
-            (Phase::Cut(_), 0) => self.recent = Default::default(),
+            (Phase::Try(_) | Phase::Cut(_), 0) => self.recent = Default::default(),
             _ => {}
         }
     }
 
     fn apply(&mut self, change: Change, side: Side, slice: u32, frontier: &Frontier) {
-        let (Change::New(set) | Change::Less(set)) = change;
-        let sets = &mut self.sets[set as usize][side.index()];
         match change {
-            Change::New(_) => drop(sets.insert(slice, frontier.clone())),
-            Change::Less(_) => {
-                if let Some(set) = sets.get_mut(&slice) {
+            // Of slices that others own nobody asks for it.
+            Change::Stay(_) => {}
+            Change::Press(level) => self.bounds.grow_press(level, side, slice, frontier),
+            Change::New(set) => drop(self.sets[set as usize][side.index()].insert(slice, frontier.clone())),
+            Change::Less(set) => {
+                if let (Set::Stay, Some(sought)) = (set, &mut self.sought) {
+                    grow(&mut sought.left[side.index()], slice, frontier);
+                }
+                if let Some(set) = self.sets[set as usize][side.index()].get_mut(&slice) {
                     *set = without(set, frontier);
                 }
             }
@@ -248,8 +261,9 @@ impl Stage {
 
     /// Bytes of memory held.
     pub fn memory(&self) -> u64 {
-        let sets = self.sets.iter().flatten().chain(&self.recent).flat_map(HashMap::values);
-        sets.map(|f| f.memory() as u64).sum()
+        let sought = self.sought.iter().flat_map(|sought| sought.without.iter().chain(&sought.left));
+        let sets = self.sets.iter().flatten().chain(&self.recent).chain(sought).flat_map(HashMap::values);
+        sets.map(|f| f.memory() as u64).sum::<u64>() + self.bounds.memory()
     }
 
     /// What a step gives in one slice.
@@ -261,227 +275,29 @@ impl Stage {
         at: u16,
         place: usize,
     ) -> Result<Frontier, GameError> {
-        let all = at < 3 || change == Change::Less(Set::Lack) && at == 3;
-        if !all && !self.is_near(view, at) {
-            return Ok(Frontier::new());
-        }
-        let (hunted, hunter) = (view.hunted, view.hunted.other());
-        let cells = |set, side| self.set(set, side, view.slice as u32).cloned().unwrap_or_default();
+        let shrink = Shrink { stage: self, view };
         Ok(match change {
-            Change::New(Set::Stay) => self.begin(view, place)?,
-            Change::New(Set::Press) => self.pressed(view),
-            Change::New(Set::Lack) => self.lacking(view),
-            Change::New(Set::Stuck) => {
-                let rest = self.without_move(view, hunter, &cells(Set::Stay, hunter), |plane, end| {
-                    self.word(Set::Lack, hunted, view.territory, plane, end)
-                });
-                without(&cells(Set::Stay, hunter), &rest)
+            Change::Stay(0) => {
+                let victims = (self.victims(view.hunted), self.planes_of(view.hunted));
+                suspects(&self.bounds, view, place, victims)?
             }
-            // A cell of the hunter leaves when a move that does not lose leads out.
-            Change::Less(Set::Stay) => {
-                let stay = cells(Set::Stay, hunter);
-                let rest = self.without_move(view, hunter, &stay, |plane, end| {
-                    let out = view.unwon(end.slice, end.word);
-                    out & !self.word(Set::Press, hunted, view.territory, plane, end)
-                });
-                without(&stay, &rest)
-            }
-            Change::Less(Set::Press) if matches!(phase, Phase::Cut(_)) && at == 1 => cells(Set::Lack, hunted),
-            Change::Less(Set::Press) => self.without_move(view, hunted, &cells(Set::Press, hunted), |plane, end| {
-                self.word(Set::Stay, hunter, view.territory, plane, end)
-            }),
-            Change::Less(Set::Lack) => {
-                let lack = cells(Set::Lack, hunted);
-                let rest = self.without_move(view, hunted, &lack, |plane, end| {
-                    let stay = self.word(Set::Stay, hunter, view.territory, plane, end);
-                    stay & !self.word(Set::Stuck, hunter, view.territory, plane, end)
-                });
-                without(&lack, &rest)
-            }
-            Change::Less(Set::Stuck) => self.without_move(view, hunter, &cells(Set::Stuck, hunter), |plane, end| {
-                self.word(Set::Lack, hunted, view.territory, plane, end)
-            }),
-        })
-    }
-
-    /// Whether the last step gave something that the moves of the side at work lead to.
-    fn is_near(&self, view: &View<'_>, at: u16) -> bool {
-        let enemy = if at.is_multiple_of(2) { view.hunted } else { view.hunted.other() };
-        let slice = view.slice as u32;
-        let recent = &self.recent[enemy.index()];
-        recent.contains_key(&slice) || view.territory.readers(slice, enemy).iter().any(|s| recent.contains_key(s))
-    }
-
-    /// Of some cells, those from which no quiet move of the side leads into sets by plane and word.
-    fn without_move(
-        &self,
-        view: &View<'_>,
-        side: Side,
-        cells: &Frontier,
-        set: impl Fn(usize, End) -> u128,
-    ) -> Frontier {
-        let index = &view.territory.index;
-        let moves = Moves::new(index, view.slice, side);
-        let words = index.words(view.slice);
-        let victims = &self.victims[view.hunted.index()];
-        let mut found = Frontier::new();
-        for (number, cells) in cells.iter() {
-            let (plane, word) = (number as usize / words, number as usize % words);
-            let left = moves
-                .without_move_into(word, cells, |end| set(victims.carry(index, plane, (view.slice, word), end), end));
-            found.push(number, left);
-        }
-        found
-    }
-
-    /// Cells of the hunter in which every move that does not lose violates, and no capture saves him.
-    fn begin(&self, view: &View<'_>, place: usize) -> Result<Frontier, GameError> {
-        let index = &view.territory.index;
-        let hunter = view.hunted.other();
-        let moves = Moves::new(index, view.slice, hunter);
-        let open = view.labels.open(place, view.slice as u32, hunter)?;
-        let Some(unwon) = view.labels.unwon(view.slice as u32, hunter)? else { return Ok(Frontier::new()) };
-        let words = open.len();
-        let victims = &self.victims[view.hunted.index()];
-        let mut found = Frontier::new();
-        for plane in 0..self.planes_of(view.hunted) {
-            for word in 0..words {
-                let mut cells = open[word] & unwon[word];
-                if cells == 0 {
-                    continue;
-                }
-                cells = moves.without_move_into(word, cells, |end| {
-                    let out = view.unwon(end.slice, end.word);
-                    if out == 0 {
-                        return 0;
-                    }
-                    if plane == 0 {
-                        // With the hunter to move, the hunted king could be taken where he is in check.
-                        return out & view.legal(end.slice, end.word)[hunter.index()];
-                    }
-                    let plane = victims.carry(index, plane, (view.slice, word), end);
-                    out & !victims.attacked(index, plane, end.slice, end.word)
-                });
-                if plane > 0 && cells != 0 {
-                    cells = self.chasing(view, plane, word, cells);
-                }
-                found.push((plane * words + word) as u32, cells);
-            }
-        }
-        Ok(found)
-    }
-
-    /// Of cells of the hunter, those in which every move that does not lose chases the piece of a plane.
-    fn chasing(&self, view: &View<'_>, plane: usize, word: usize, cells: u128) -> u128 {
-        let index = &view.territory.index;
-        let victims = &self.victims[view.hunted.index()];
-        let mut board = Position::empty(Color::Red);
-        let holds = |bit: usize, board: &mut Position| {
-            set_up(index, view.slice, word, bit, view.hunted.other(), board) && {
-                let victim = victims.square_at(index, plane, view.slice, word, bit as u8);
-                let victim = Square::at(victim % 9, victim / 9);
-                board.legal_moves().iter().filter(|m| !board.is_capture(**m)).all(|&chosen| {
-                    let after = board.play(chosen);
-                    // A move that loses needs not chase.
-                    let lost =
-                        find(index, &after).is_some_and(|(end, bit)| view.unwon(end.slice, end.word) >> bit & 1 == 0);
-                    lost || board.chases_at(chosen, victim)
-                })
-            }
-        };
-        crate::geometry::members(cells).filter(|&bit| holds(bit, &mut board)).fold(0, |set, bit| set | 1 << bit)
-    }
-
-    /// Cells of the hunted that the violations may lead to and that have a move back.
-    fn pressed(&self, view: &View<'_>) -> Frontier {
-        let index = &view.territory.index;
-        let (hunted, hunter) = (view.hunted, view.hunted.other());
-        let moves = Moves::new(index, view.slice, hunted);
-        let words = index.words(view.slice);
-        let victims = &self.victims[hunted.index()];
-        let mut found: BTreeMap<u32, u128> = BTreeMap::new();
-        let slice = view.slice as u32;
-        for &from in [slice].iter().chain(view.territory.readers(slice, hunter)) {
-            let Some(stay) = self.set(Set::Stay, hunter, from) else { continue };
-            let there = view.territory.words(from);
-            for plane in 0..self.planes_of(hunted) {
-                let mut one = Frontier::new();
-                for (number, cells) in stay.iter().filter(|(n, _)| *n as usize / there == plane) {
-                    one.push(number - (plane * there) as u32, cells);
-                }
-                let sink = |source: usize, end: End, cells: u128| {
-                    let cells = cells & view.unwon(view.slice, source);
-                    if cells != 0 {
-                        // The same either way: by squares.
-                        let plane = carry_back(victims, index, plane, (view.slice, source), end);
-                        *found.entry((plane * words + source) as u32).or_default() |= cells;
-                    }
-                };
-                if from == slice {
-                    moves.sources(&one, sink);
-                } else {
-                    moves.crossing_sources(from as usize, &one, sink);
-                }
-            }
-        }
-        let mut pressed = Frontier::with_capacity(found.len());
-        for (number, cells) in found {
-            let (plane, word) = (number as usize / words, number as usize % words);
-            let threatened = if plane == 0 {
-                !view.legal(view.slice, word)[hunter.index()]
-            } else {
-                victims.attacked(index, plane, view.slice, word)
-            };
-            pressed.push(number, cells & threatened);
-        }
-        pressed.trim();
-        pressed
-    }
-
-    /// Cells of the hunted from which no free move leads on: for the king's plane, one that gives no check; for a piece's,
-    /// one that neither checks nor chases.
-    fn lacking(&self, view: &View<'_>) -> Frontier {
-        let index = &view.territory.index;
-        let (hunted, hunter) = (view.hunted, view.hunted.other());
-        let Some(press) = self.set(Set::Press, hunted, view.slice as u32) else { return Frontier::new() };
-        let words = index.words(view.slice);
-        let lack = self.without_move(view, hunted, press, |plane, end| {
-            let stay = self.word(Set::Stay, hunter, view.territory, plane, end);
-            if stay == 0 { 0 } else { stay & view.legal(end.slice, end.word)[hunted.index()] }
-        });
-        let mut board = Position::empty(Color::Red);
-        let mut found = Frontier::new();
-        for (number, cells) in press.iter() {
-            let (plane, word) = (number as usize / words, number as usize % words);
-            let mut lacking = lack.get(number) & cells;
-            if plane > 0 {
-                for bit in crate::geometry::members(cells & !lacking) {
-                    if !self.has_free_move(view, plane, word, bit, &mut board) {
-                        lacking |= 1 << bit;
-                    }
-                }
-            }
-            found.push(number, lacking);
-        }
-        found
-    }
-
-    fn has_free_move(&self, view: &View<'_>, plane: usize, word: usize, bit: usize, board: &mut Position) -> bool {
-        let index = &view.territory.index;
-        let (hunted, hunter) = (view.hunted, view.hunted.other());
-        let victims = &self.victims[hunted.index()];
-        if !set_up(index, view.slice, word, bit, hunted, board) {
-            return false;
-        }
-        let stands = victims.square_at(index, plane, view.slice, word, bit as u8);
-        board.legal_moves().iter().filter(|m| !board.is_capture(**m)).any(|&chosen| {
-            let after = board.play(chosen);
-            let Some((end, bit)) = find(index, &after) else { return false };
-            let goes_on = if usize::from(stands) == chosen.from.index() { chosen.to.index() as u8 } else { stands };
-            let goes_on = if end.mirrored { crate::word::mirror_square(goes_on) } else { goes_on };
-            let plane = victims.plane_at(index, victims.role(plane), goes_on, end.slice, end.word, bit);
-            plane.is_some_and(|plane| self.word(Set::Stay, hunter, view.territory, plane, end) >> bit & 1 == 1)
-                && board.is_free(chosen)
+            Change::Stay(level) => shrink.entering(level),
+            Change::Press(level) => shrink.entering_press(level),
+            Change::New(Set::Stay) => shrink.first(place)?,
+            Change::New(Set::Press) => shrink.pressed(),
+            Change::New(Set::Lack) => shrink.lacking(),
+            Change::New(Set::Stuck) => shrink.stuck(),
+            Change::Less(Set::Stay) => match (phase, at) {
+                (Phase::Try(_), 0) => shrink.not_violating(),
+                (Phase::Begin(_), at) if at == FIRST + 2 => shrink.leading_out(),
+                _ => shrink.leading_out_now(),
+            },
+            Change::Less(Set::Press) => match (phase, at) {
+                (Phase::Cut(_), 1) => self.set(Set::Lack, view.hunted, view.slice as u32).cloned().unwrap_or_default(),
+                _ => shrink.not_led_back(),
+            },
+            Change::Less(Set::Lack) => shrink.no_longer_lacking(at == 3),
+            Change::Less(Set::Stuck) => shrink.no_longer_stuck(),
         })
     }
 
@@ -500,36 +316,4 @@ impl Stage {
         }
         found
     }
-}
-
-/// The plane of the piece at the near end of a move that leads to `end`, where it has `plane`.
-fn carry_back(victims: &Victims, index: &Index, plane: usize, here: (usize, usize), end: End) -> usize {
-    let near = End { slice: here.0, word: here.1, mirrored: end.mirrored };
-    victims.carry(index, plane, (end.slice, end.word), near)
-}
-
-/// Puts a cell's pieces on the board.
-fn set_up(index: &Index, slice: usize, word: usize, bit: usize, side: Side, board: &mut Position) -> bool {
-    let Ok(row) = index.axis_squares().binary_search(&(bit as u8)) else { return false };
-    let cell = Cell { slice: slice as u32, index: (word * index.row() + row) as u32, side };
-    index.set_up(cell, board)
-}
-
-/// The word and the bit of a position.
-fn find(index: &Index, position: &Position) -> Option<(End, u8)> {
-    let (cell, mirrored) = index.placed(position, false)?;
-    let (word, row) = (cell.index as usize / index.row(), cell.index as usize % index.row());
-    Some((End { slice: cell.slice as usize, word, mirrored }, index.axis_squares()[row]))
-}
-
-/// The cells of a set that are not in another.
-fn without(set: &Frontier, other: &Frontier) -> Frontier {
-    if other.is_empty() {
-        return set.clone();
-    }
-    let mut left = Frontier::with_capacity(set.len());
-    for (word, cells) in set.iter() {
-        left.push(word, cells & !other.get(word));
-    }
-    left
 }

@@ -34,6 +34,9 @@ pub(crate) struct Victims {
     likes: Vec<Range<usize>>,
     hunters: Vec<Man>,
     axis_hunter: Option<Role>,
+    /// All that can check.
+    checkers: Vec<Man>,
+    axis_checker: Option<Role>,
     /// Where the enemy's advisors and elephants may capture.
     home: u128,
 }
@@ -41,6 +44,7 @@ pub(crate) struct Victims {
 /// The squares of a word's fixed pieces.
 struct Fixed {
     occupied: u128,
+    king: u8,
     advisors: u128,
     elephants: u128,
     config: usize,
@@ -55,13 +59,16 @@ impl Victims {
         let hunts = |role: Role| role != Role::Soldier;
         let hunters: Vec<Man> = attackers.men.iter().copied().filter(|m| m.color == enemy && hunts(m.role)).collect();
         let axis_hunter = attackers.axis.filter(|a| a.color == enemy && hunts(a.role)).map(|a| a.role);
+        let checkers = attackers.men.iter().copied().filter(|m| m.color == enemy).collect();
+        let axis_checker = attackers.axis.filter(|a| a.color == enemy).map(|a| a.role);
         let mut home = 0;
         for role in [Role::Advisor, Role::Elephant] {
             if material.count(enemy, role) > 0 {
                 home |= role_mask(enemy, role);
             }
         }
-        let mut victims = Self { side, slots: Vec::new(), likes: Vec::new(), hunters, axis_hunter, home };
+        let (slots, likes) = (Vec::new(), Vec::new());
+        let mut victims = Self { side, slots, likes, hunters, axis_hunter, checkers, axis_checker, home };
         if victims.hunters.is_empty() && axis_hunter.is_none() && home == 0 {
             return victims;
         }
@@ -96,6 +103,7 @@ impl Victims {
         let own = forts[self.side.index()];
         Fixed {
             occupied: forts[0].occupied | forts[1].occupied | index.attackers.occupied[config],
+            king: own.king,
             advisors: own.advisors,
             elephants: own.elephants,
             config,
@@ -131,8 +139,17 @@ impl Victims {
 
     /// The plane of the same piece at the other end of a move, whichever way it goes.
     pub fn carry(&self, index: &Index, plane: usize, here: (usize, usize), end: End) -> usize {
-        if plane == 0 || self.likes[plane - 1].len() == 1 {
+        // What moves on the bit axis stays in its word, and is like no other.
+        if plane == 0 || here == (end.slice, end.word) || self.likes[plane - 1].len() == 1 {
             return plane;
+        }
+        if let (Slot::Man(at), false) = (self.slots[plane - 1].0, end.mirrored) {
+            // Words are numbered by 32 bits, in which division is fast.
+            let configs = index.attackers.len() as u32;
+            let square = |word: usize| index.attackers.squares[(word as u32 % configs) as usize][at];
+            if square(here.1) == square(end.word) {
+                return plane;
+            }
         }
         let likes = self.likes[plane - 1].clone();
         let there = self.fixed(index, end.slice, end.word);
@@ -145,6 +162,23 @@ impl Victims {
         // The piece itself has moved: it stands where none of them stood.
         let moved = || likes.clone().find(|&slot| likes.clone().all(|other| before(other) != after(slot)));
         same.or_else(moved).map_or(plane, |slot| slot + 1)
+    }
+
+    /// The cells of a word in which the side's king is in check.
+    pub fn checked(&self, index: &Index, slice: usize, word: usize) -> u128 {
+        let geometry = Geometry::get();
+        let enemy = color(self.side).opposite();
+        let fixed = self.fixed(index, slice, word);
+        let squares = &index.attackers.squares[fixed.config];
+        let king = usize::from(fixed.king);
+        let mut set = 0;
+        for man in &self.checkers {
+            set |= geometry.attack(enemy, man.role, usize::from(squares[man.at]), king, fixed.occupied);
+        }
+        match self.axis_checker {
+            Some(role) => set | geometry.attackers(enemy, role, king, fixed.occupied),
+            None => set,
+        }
     }
 
     /// The cells of a word in which something may attack the piece of a plane; some of these attacks may not count.

@@ -97,6 +97,18 @@ impl Frontier {
         self.words.iter().copied().zip(self.bits.iter().copied())
     }
 
+    /// The numbers of the words that are not empty, ascending.
+    #[must_use]
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// The cells of the words that are not empty, in their order.
+    #[must_use]
+    pub fn bits(&self) -> &[u128] {
+        &self.bits
+    }
+
     /// The cells of a word.
     #[must_use]
     pub fn get(&self, word: u32) -> u128 {
