@@ -106,6 +106,45 @@ fn known_counts_of_all_with_both_sides_armed() {
     assert_eq!(known_counts(|_| true), 68);
 }
 
+/// The profiles differ in cells that are drawn under the weaker one, and in no others. Prints how many these are.
+fn decided_beyond(names: &[&str]) {
+    let mut workshops = [Rules::Plain, Rules::Check, Rules::Axf].map(|rules| (rules, Workshop::under(rules)));
+    println!("cells decided: by check that are drawn under plain, by axf that are drawn under check");
+    for name in names {
+        let mut drawn = Vec::new();
+        let mut outcomes: Vec<Vec<Outcome>> = Vec::new();
+        for (rules, workshop) in &mut workshops {
+            let table = workshop.game().table(name).unwrap();
+            let counts = workshop.solve(&table, Metric::Dtm).clone();
+            drawn.push(counts.sides.iter().map(canju_retro::SideStatistics::draws).sum::<u64>());
+            let slices = workshop.game().shape(&table).unwrap().slices;
+            let mut all = Vec::new();
+            for (side, slice) in Side::BOTH.into_iter().flat_map(|side| (0..slices.len() as u32).map(move |s| (side, s))) {
+                let codes = workshop.solved(Metric::Dtm).slice(&table, Metric::Wdl, side, slice).unwrap();
+                all.extend((0..codes.len()).map(|number| codes.get(number).unwrap().outcome()));
+            }
+            if let Some(weaker) = outcomes.last() {
+                let kept = |(weaker, outcome): (&Outcome, &Outcome)| weaker == outcome || *weaker == Outcome::Draw;
+                assert!(weaker.iter().zip(&all).all(kept), "{name} {rules}");
+            }
+            outcomes.push(all);
+        }
+        println!("{name}\t{}\t{}", drawn[0] - drawn[1], drawn[1] - drawn[2]);
+    }
+}
+
+#[test]
+fn the_profiles_differ_in_draws() {
+    decided_beyond(&["KRKN", "KNKP"]);
+}
+
+/// Of all with both sides armed that fit in a moment.
+#[test]
+#[ignore = "slow: run by .ci/run"]
+fn the_profiles_differ_in_draws_of_larger_endgames() {
+    decided_beyond(&["KNKPP", "KRKPP", "KARKN", "KAPKP", "KCKAP"]);
+}
+
 /// Every value follows from its successors; where a lost one does not fall, the loser violates.
 fn verified(name: &str, metric: Metric, rules: Rules) {
     let mut workshop = Workshop::under(rules);
