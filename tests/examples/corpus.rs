@@ -1,6 +1,6 @@
 //! Writes what the fuzzers start from: real tables and positions, for each target a folder.
 //!
-//!     cargo run -p canju-tests --bin corpus -- tests/fuzz/corpus
+//!     cargo run --example corpus -- tests/fuzz/corpus
 #![allow(clippy::unwrap_used, reason = "what cannot be written ends the program")]
 
 use std::fs;

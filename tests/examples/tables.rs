@@ -1,6 +1,6 @@
 //! Solves small endgames without a cluster and writes their tables, for tests, examples and benches:
 //!
-//!     cargo run -p canju-tests --bin tables -- FOLDER KRKN,KCKA dtm,dtc
+//!     cargo run --example tables -- FOLDER KRKN,KCKA dtm,dtc
 #![allow(clippy::unwrap_used, reason = "what cannot be built ends the program")]
 
 use std::path::Path;
