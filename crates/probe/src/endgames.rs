@@ -1,7 +1,7 @@
 //! The endgames that were asked for, each with its index and its table.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use canju_endgame::Index;
@@ -31,23 +31,31 @@ impl Endgame {
 /// Endgames by the signature of their positions.
 pub(crate) type Known = HashMap<u32, Arc<Endgame>, FixedState>;
 
+/// The index of one material, once it is made. Who comes while it is made waits: a large one takes hundreds of MiB.
+type Place = Arc<Mutex<Option<Arc<Index>>>>;
+
 /// Indices by material, and endgames by signature. Threads that ask read without a lock; an endgame that is new
 /// makes a new map.
 #[derive(Default)]
 pub(crate) struct Endgames {
-    indices: RwLock<HashMap<Material, Arc<Index>>>,
+    indices: Mutex<HashMap<Material, Place>>,
     pub known: ArcSwap<Known>,
 }
 
 impl Endgames {
     /// The index of a canonical material.
     pub fn index(&self, material: Material) -> Result<Arc<Index>, GameError> {
-        if let Some(index) = self.indices.read().unwrap_or_else(PoisonError::into_inner).get(&material) {
+        let place = {
+            let mut all = self.indices.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(all.entry(material).or_default())
+        };
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = &*place {
             return Ok(Arc::clone(index));
         }
         let index = Arc::new(Index::new(material)?);
-        let mut all = self.indices.write().unwrap_or_else(PoisonError::into_inner);
-        Ok(Arc::clone(all.entry(material).or_insert(index)))
+        *place = Some(Arc::clone(&index));
+        Ok(index)
     }
 
     /// Remembers the endgame of a signature.
