@@ -16,6 +16,20 @@ impl Prober {
     /// [`ProbeError::Draw`] where nobody wins; [`ProbeError::NoDistances`] for a metric without; as [`Prober::probe`]
     /// for each position of the line, and [`canju_table::TableError::Missing`] where a table lacks the metric.
     pub fn main_line(&self, position: &Position, metric: Metric, limit: usize) -> Result<Vec<Move>, ProbeError> {
+        self.main_line_while(position, metric, limit, || true)
+    }
+
+    /// The same, ended early where `goes_on` says so, which is asked before each move: tables may be far away.
+    ///
+    /// # Errors
+    /// As [`Prober::main_line`].
+    pub fn main_line_while(
+        &self,
+        position: &Position,
+        metric: Metric,
+        limit: usize,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Result<Vec<Move>, ProbeError> {
         if !metric.is_distance() {
             return Err(ProbeError::NoDistances(metric));
         }
@@ -30,18 +44,31 @@ impl Prober {
             if value.distance(metric).is_none() {
                 return Err(self.missing(&self.table_of(&board)?, Some(metric)));
             }
-            if line.len() == limit {
+            if line.len() == limit || !goes_on() {
                 return Ok(line);
             }
             // A violation leads further from the end than the position is.
             let far = |value: &Value| (value.order, value.distance(metric));
             let falls = |(_, after): &&(Move, Value)| value.outcome == Wdl::Win || far(after) <= far(&value);
             let moves = self.ranked(&board, metric, distances)?;
-            let Some(&(best, _)) = moves.iter().find(falls) else {
-                return Ok(line);
+            let Some(&(best, after)) = moves.iter().find(falls) else {
+                if value.order > 0 || moves.is_empty() {
+                    return Ok(line);
+                }
+                return Err(self.contradiction(&board)?);
             };
+            // The best move is worth what the position is; only who breaks off a perpetual has it otherwise.
+            let breaks_off = value.outcome == Wdl::Loss && value.order > 0;
+            if after.outcome != value.outcome || (far(&after) != far(&value) && !breaks_off) {
+                return Err(self.contradiction(&board)?);
+            }
             line.push(best);
             board = board.play(best);
         }
+    }
+
+    /// The table of a position has another value than its moves.
+    fn contradiction(&self, board: &Position) -> Result<ProbeError, ProbeError> {
+        Ok(ProbeError::Contradiction { table: self.table_of(board)?, fen: board.to_fen() })
     }
 }

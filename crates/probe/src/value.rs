@@ -132,7 +132,9 @@ impl Value {
     #[must_use]
     pub fn rank(&self, first: Metric) -> (u8, [u16; 3], Reverse<[u16; 3]>) {
         let second = if first == Metric::Dtm { Metric::Dtc } else { Metric::Dtm };
-        let [first, second] = [first, second].map(|m| self.distance(m).unwrap_or_default());
+        // A win in nobody knows how many plies is not the fastest.
+        let unknown = if self.outcome == Wdl::Win { u16::MAX } else { 0 };
+        let [first, second] = [first, second].map(|m| self.distance(m).unwrap_or(unknown));
         let far = [self.order, first, second];
         match self.outcome {
             Wdl::Win => (0, far, Reverse([0; 3])),
@@ -152,11 +154,13 @@ mod tests {
         let best_first = [
             value(Wdl::Win, 0, Some(3)),
             value(Wdl::Win, 0, Some(9)),
+            value(Wdl::Win, 0, None),
             value(Wdl::Win, 1, Some(1)),
             value(Wdl::Draw, 0, None),
             value(Wdl::Loss, 1, Some(0)),
             value(Wdl::Loss, 0, Some(8)),
             value(Wdl::Loss, 0, Some(2)),
+            value(Wdl::Loss, 0, None),
         ];
         assert!(best_first.is_sorted_by_key(|v| v.rank(Metric::Dtm)));
     }

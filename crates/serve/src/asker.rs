@@ -66,11 +66,11 @@ impl Asker {
     }
 
     /// The tables that are there.
-    pub fn endgames(&self) -> Result<Endgames, Failure> {
+    pub fn endgames(&self, deadline: Deadline) -> Result<Endgames, Failure> {
         if self.is_away() {
             return Err(away());
         }
-        Endgames::list(&self.prober)
+        Endgames::list(&self.prober, deadline)
     }
 
     /// How play goes on.
@@ -131,7 +131,8 @@ impl Asker {
         limit: usize,
         deadline: Deadline,
     ) -> Result<Result<(Vec<Rated>, Position), Unknown>, Failure> {
-        let line = match self.prober.main_line(position, metric, limit) {
+        let in_time = || deadline.check().is_ok();
+        let line = match self.prober.main_line_while(position, metric, limit, in_time) {
             Ok(line) => line,
             Err(error) => return self.judge(&error).map(Err),
         };
