@@ -256,7 +256,9 @@ fn check_version(table: &TableName, manifest: &Manifest) -> Result<(), ProbeErro
 fn merit(position: &Position, chosen: Move, value: &Value, first: Metric) -> impl Ord + use<> {
     // Who wins by the other's violation must not violate himself: of equals a free move comes first.
     let binds = value.outcome == Wdl::Win && value.order > 0 && !position.is_free(chosen);
-    (value.rank(first), binds, chosen)
+    // The other metric comes after that: it does not keep him from going round.
+    let [dtm, dtc] = [Metric::Dtm, Metric::Dtc].map(|m| value.distance(m).filter(|_| m == first));
+    (Value { dtm, dtc, ..*value }.rank(first), binds, value.rank(first), chosen)
 }
 
 /// The value of a position of which there is no table, where the game has ended in it; else the error.
