@@ -82,9 +82,19 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// Gives the side to move to whose piece makes the first move.
+pub(crate) fn turn_to(start: &mut Position, first: Move) {
+    if let Some(piece) = start.piece_at(first.from) {
+        start.set_turn(piece.color);
+    }
+}
+
 /// The same pieces with the other side to move, if the file does not say who is and only this makes sense: the
 /// first move can only be the other side's, or without a move the waiting side stands in check.
 pub(crate) fn infer_turn(start: &mut Position, first: Option<&str>) {
+    if let Some(first) = first.and_then(|first| first.parse().ok()) {
+        return turn_to(start, first);
+    }
     let mut other = *start;
     other.set_turn(!start.turn());
     let better = match first {

@@ -24,7 +24,8 @@ pub(crate) fn split(text: &str, place: Place) -> Result<Fields<'_>, RecordError>
     let text = text.trim();
     let (board, mut rest) = word(text);
     let (side, after) = word(rest);
-    let has_side = side.chars().next().is_some_and(|c| c.is_ascii_alphanumeric()) && side != "moves";
+    // A longer word is what is said of the position.
+    let has_side = side.len() == 1 && side.bytes().all(|b| b.is_ascii_alphanumeric());
     let fen = if has_side { format!("{board} {side}") } else { board.to_owned() };
     let start = Position::from_fen(&fen).map_err(|error| RecordError::new(place, Reason::Fen(error)))?;
     if has_side {

@@ -31,7 +31,7 @@ fn fours(word: &str) -> Vec<&str> {
 
 /// What follows the number of a move, `12.`; the whole text where there is none.
 pub(crate) fn without_number(word: &str) -> &str {
-    let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = word.trim_start_matches(is_digit);
     let bare = rest.trim_start_matches(is_dot);
     // `33.4` is a move of WXF: there the number would leave a lone digit.
     let digit = bare.len() == 1 && bare.bytes().all(|b| b.is_ascii_digit());
@@ -40,7 +40,12 @@ pub(crate) fn without_number(word: &str) -> &str {
 
 /// Whether a word is the number of a move, or dots where a move was told before.
 pub(crate) fn is_number(word: &str) -> bool {
-    word.trim_start_matches(|c: char| c.is_ascii_digit()).chars().all(is_dot)
+    word.trim_start_matches(is_digit).chars().all(is_dot)
+}
+
+/// Numbers of moves are also written with digits as wide as characters.
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit() || ('０'..='９').contains(&c)
 }
 
 fn is_dot(c: char) -> bool {
@@ -57,6 +62,7 @@ mod tests {
         assert_eq!(all("h2e2 h9g7"), ["h2e2", "h9g7"]);
         assert_eq!(all("h2e2h9g7"), ["h2e2", "h9g7"]);
         assert_eq!(all("1.炮二平五马8进7 2．兵七进一"), ["炮二平五", "马8进7", "兵七进一"]);
+        assert_eq!(all("１．炮二平五 １２.马８进７"), ["炮二平五", "马８进７"]);
         assert_eq!(all("1. C2.5 H8+7 2. 33.4 3+.4"), ["C2.5", "H8+7", "33.4", "3+.4"]);
         assert_eq!(all("H2-E2,H9-G7"), ["H2-E2", "H9-G7"]);
         assert_eq!(all("1... … 12."), Vec::<&str>::new());

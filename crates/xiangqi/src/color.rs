@@ -38,12 +38,12 @@ impl Color {
         }
     }
 
-    /// Reads the letter of a side to move: `w` or `r` for Red, `b` for Black.
+    /// Reads the letter of a side to move: `w` or `r` for Red, `b` for Black, in either case.
     #[must_use]
     pub const fn from_char(letter: char) -> Option<Color> {
         match letter {
-            'w' | 'r' => Some(Color::Red),
-            'b' => Some(Color::Black),
+            'w' | 'r' | 'W' | 'R' => Some(Color::Red),
+            'b' | 'B' => Some(Color::Black),
             _ => None,
         }
     }

@@ -7,6 +7,8 @@ pub(super) enum Token<'a> {
     Tag(&'a str, &'a str),
     /// What stands in braces or after a semicolon.
     Comment(&'a str),
+    /// What stands after a brace that is never closed.
+    Unclosed(&'a str),
     Open,
     Close,
     /// `$6`, or `!?`
@@ -63,9 +65,12 @@ impl<'a> Iterator for Lexer<'a> {
             }
             let token = match first {
                 '{' => {
-                    let end = self.rest.find('}').map_or(self.rest.len(), |at| at + 1);
+                    let end = comment_end(self.rest);
                     let comment = self.skip(end).strip_prefix('{').unwrap_or_default();
-                    Token::Comment(comment.strip_suffix('}').unwrap_or(comment).trim())
+                    match comment.strip_suffix('}') {
+                        Some(comment) => Token::Comment(comment.trim()),
+                        None => Token::Unclosed(comment.trim()),
+                    }
                 }
                 ';' => {
                     let end = self.to_line_end();
@@ -103,6 +108,22 @@ impl<'a> Iterator for Lexer<'a> {
             return Some((line, token));
         }
     }
+}
+
+/// Where a comment at the front of a text ends: behind its brace, or before the tags of the next game.
+fn comment_end(text: &str) -> usize {
+    let (mut at, mut after_blank) = (0, false);
+    for line in text.split_inclusive('\n') {
+        if after_blank && tag(line.trim_start()).is_some() {
+            return at;
+        }
+        if let Some(brace) = line.find('}') {
+            return at + brace + 1;
+        }
+        after_blank = line.trim().is_empty();
+        at += line.len();
+    }
+    text.len()
 }
 
 /// The number of a glyph that is written after a move.
@@ -177,5 +198,13 @@ mod tests {
             (5, Token::Word("1-0")),
         ];
         assert_eq!(all, wanted);
+    }
+
+    #[test]
+    fn a_comment_without_an_end_does_not_swallow_the_next_game() {
+        let all: Vec<_> = Lexer::new("{one\n\n[Red \"x\"] {two").collect();
+        assert_eq!(all, [(1, Token::Unclosed("one")), (3, Token::Tag("Red", "x")), (3, Token::Unclosed("two"))]);
+        let all: Vec<_> = Lexer::new("{one\n[Red \"x\"]\n\ntwo}").collect();
+        assert_eq!(all, [(1, Token::Comment("one\n[Red \"x\"]\n\ntwo"))]);
     }
 }

@@ -145,7 +145,10 @@ impl Reader<'_> {
             Token::Open => self.open(place),
             Token::Close => self.close(place),
             _ if self.too_deep > 0 => {}
-            Token::Comment(text) => {
+            Token::Comment(text) | Token::Unclosed(text) => {
+                if matches!(token, Token::Unclosed(_)) {
+                    self.builder.warn(place, "a comment of this game is not closed".into());
+                }
                 if let Some(node) = self.node() {
                     self.builder.record.tree.add_comment(node, text);
                 }

@@ -4,7 +4,7 @@ use canju_xiangqi::{Move, Position};
 
 use super::keys::Keys;
 use super::{HEAD, square};
-use crate::builder::Builder;
+use crate::builder::{Builder, turn_to};
 use crate::format::Allowance;
 use crate::text::decode_chinese;
 use crate::{NodeId, Place, RecordError};
@@ -76,10 +76,11 @@ pub(super) fn read<'a>(
     let cut = |place| (place, "the file ends within a move or its comment; what follows is lost".to_owned());
     let first = entries.next();
     let behind = entries.at;
-    let start = match (&first, entries.next()) {
-        (Ok(Entry { goes_on: true, .. }), Ok(Entry { chosen: Some(chosen), .. })) => side_of(start, chosen),
-        _ => start,
-    };
+    let mut start = start;
+    // Whatever the head says.
+    if let (Ok(Entry { goes_on: true, .. }), Ok(Entry { chosen: Some(chosen), .. })) = (&first, entries.next()) {
+        turn_to(&mut start, chosen);
+    }
     let mut builder = Builder::new(start, Place::Byte(0), allowance)?;
     let first = match first {
         Ok(first) => first,
@@ -127,12 +128,4 @@ pub(super) fn read<'a>(
         }
     }
     Ok(builder)
-}
-
-/// The start with the side to move that the first move belongs to, whatever the head says.
-fn side_of(mut start: Position, first: Move) -> Position {
-    if let Some(piece) = start.piece_at(first.from) {
-        start.set_turn(piece.color);
-    }
-    start
 }
