@@ -13,6 +13,20 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::arguments::ServeArguments;
 use crate::tables;
 
+/// Files that are not connections: shards that were read, and what the process needs itself.
+const FILES: u64 = 256;
+
+/// Raises the limit of open files as far as it goes, and takes only as many connections as leave room for files.
+fn make_room(limits: &mut Limits) {
+    let files = rlimit::increase_nofile_limit(u64::MAX).or_else(|_| rlimit::Resource::NOFILE.get_soft());
+    let Ok(files) = files else { return };
+    let most = usize::try_from(files.saturating_sub(FILES)).unwrap_or(usize::MAX).max(16);
+    if most < limits.connections {
+        tracing::warn!(files, connections = most, "few files may be open: fewer connections are taken");
+        limits.connections = most;
+    }
+}
+
 /// Serves until SIGTERM or SIGINT; a second one ends it at once.
 pub(crate) fn run(arguments: &ServeArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let prober = Arc::new(tables::open_with(&arguments.tables, arguments.memory)?);
@@ -24,6 +38,7 @@ pub(crate) fn run(arguments: &ServeArguments, out: &mut dyn Write) -> anyhow::Re
     if let Some(threads) = arguments.threads {
         limits.threads = usize::from(threads);
     }
+    make_room(&mut limits);
     let location: Location = arguments.tables.tables.parse()?;
     let service = match location {
         Location::Folder(folder) => Service::of_folder(prober, folder, limits.clone()),

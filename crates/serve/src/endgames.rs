@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::rejection::QueryRejection;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::chessdb;
 use crate::failure::{ErrorBody, Failure};
 use crate::positions::query;
-use crate::reply::{Keep, json};
+use crate::reply::{Keep, json, tagged};
 use crate::service::Service;
 use crate::statistics::{Endgames, Statistics};
 
@@ -48,9 +48,10 @@ pub(crate) async fn endgames(State(service): State<Arc<Service>>, headers: Heade
 ))]
 pub(crate) async fn statistics(
     State(service): State<Arc<Service>>,
-    Path(name): Path<String>,
+    name: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
+    let Path(name) = name.map_err(|rejected| Failure::request("name", rejected.body_text()))?;
     let statistics = service.ask(move |asker, _| Statistics::of(asker, &name)).await?;
     Ok(json(&headers, Keep::Passing, &statistics))
 }
@@ -87,8 +88,8 @@ type Asked = Result<Query<chessdb::Asked>, QueryRejection>;
     )),
     (status = "5XX", description = "busy, too late, or the store is away", body = String, content_type = "text/plain"),
 ))]
-pub(crate) async fn chessdb(State(service): State<Arc<Service>>, asked: Asked) -> Response {
-    scripted(&service, asked).await
+pub(crate) async fn chessdb(State(service): State<Arc<Service>>, headers: HeaderMap, asked: Asked) -> Response {
+    scripted(&service, &headers, asked).await
 }
 
 /// The same under the name that scripts know.
@@ -98,21 +99,18 @@ pub(crate) async fn chessdb(State(service): State<Arc<Service>>, asked: Asked) -
     )),
     (status = "5XX", description = "busy, too late, or the store is away", body = String, content_type = "text/plain"),
 ))]
-pub(crate) async fn chessdb_php(State(service): State<Arc<Service>>, asked: Asked) -> Response {
-    scripted(&service, asked).await
+pub(crate) async fn chessdb_php(State(service): State<Arc<Service>>, headers: HeaderMap, asked: Asked) -> Response {
+    scripted(&service, &headers, asked).await
 }
 
-async fn scripted(service: &Service, asked: Asked) -> Response {
+async fn scripted(service: &Service, headers: &HeaderMap, asked: Asked) -> Response {
     let asked = match query(asked) {
         Ok(asked) => asked,
         Err(failure) => return told(failure),
     };
     let kind = if asked.is_json() { "application/json" } else { "text/plain; charset=utf-8" };
     match service.ask(move |asker, deadline| asked.answer(asker, deadline)).await {
-        Ok(text) => {
-            let headers = [(header::CONTENT_TYPE, HeaderValue::from_static(kind))];
-            (headers, [(header::CACHE_CONTROL, "no-cache")], text).into_response()
-        }
+        Ok(text) => tagged(headers, Keep::Passing, kind, text.into()),
         Err(failure) => told(failure),
     }
 }

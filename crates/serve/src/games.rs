@@ -12,7 +12,6 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::failure::{ErrorBody, Failure};
-use crate::positions::read_body;
 use crate::reply::{Keep, json};
 use crate::service::Service;
 
@@ -78,8 +77,8 @@ pub(crate) async fn games(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Failure> {
-    let (most, patience) = (service.limits().body, service.limits().timeout);
-    let bytes = read_body(&headers, body, most, patience).await?;
+    let most = service.limits().body;
+    let bytes = service.body(&headers, body).await?;
     let games = service.ask(move |_, _| read(&bytes, most)).await?;
     Ok(json(&HeaderMap::new(), Keep::Passing, &games))
 }

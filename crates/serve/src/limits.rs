@@ -9,6 +9,8 @@ pub struct Limits {
     pub fen: usize,
     /// Bytes of a request's body.
     pub body: usize,
+    /// Bodies that come in at a time; more are told to come again.
+    pub bodies: usize,
     /// Positions of a batch.
     pub batch: usize,
     /// Positions of a batch that asks for moves.
@@ -37,6 +39,7 @@ impl Default for Limits {
         Self {
             fen: 200,
             body: 2 << 20,
+            bodies: 128,
             batch: 1000,
             batch_with_moves: 100,
             line: 10_000,

@@ -157,7 +157,7 @@ pub(crate) async fn batch(
     body: Body,
 ) -> Result<Response, Failure> {
     let limits = service.limits().clone();
-    let body = read_body(&headers, body, limits.body, limits.timeout).await?;
+    let body = service.body(&headers, body).await?;
     let batch: Batch = serde_json::from_slice(&body).map_err(|error| {
         Failure::request("body", format!("the body is not {{\"positions\": [{{\"fen\": …}}], \"moves\": …}}: {error}"))
     })?;

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use axum::body::Body;
+use axum::http::HeaderMap;
+use bytes::Bytes;
 use canju_probe::Prober;
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
@@ -11,6 +14,7 @@ use tokio::time::timeout_at;
 use crate::Limits;
 use crate::asker::{Asker, Deadline};
 use crate::failure::Failure;
+use crate::positions::read_body;
 use crate::statistics::Endgames;
 
 /// How long a list of tables is shown again before the store is asked anew.
@@ -25,6 +29,10 @@ pub struct Service {
     /// Places for threads that ask.
     working: Arc<Semaphore>,
     listed: Mutex<Option<(Instant, Arc<Endgames>)>>,
+    /// Held by who lists the tables anew.
+    listing: tokio::sync::Mutex<()>,
+    /// Places for bodies that come in.
+    bodies: Semaphore,
 }
 
 impl Service {
@@ -43,8 +51,17 @@ impl Service {
 
     fn with(asker: Asker, limits: Limits) -> Self {
         let entered = Arc::new(Semaphore::new(limits.requests));
+        let bodies = Semaphore::new(limits.bodies.max(1));
         let working = Arc::new(Semaphore::new(limits.threads.max(1)));
-        Self { asker: Arc::new(asker), limits, entered, working, listed: Mutex::default() }
+        Self {
+            asker: Arc::new(asker),
+            limits,
+            entered,
+            working,
+            listed: Mutex::default(),
+            listing: tokio::sync::Mutex::default(),
+            bodies,
+        }
     }
 
     pub(crate) const fn limits(&self) -> &Limits {
@@ -77,16 +94,37 @@ impl Service {
         })
     }
 
-    /// The tables that are there, as they were a moment ago.
+    /// The tables that are there, as they were a moment ago. While they are listed anew, which may take long, others are
+    /// shown the list of before.
     pub(crate) async fn endgames(&self) -> Result<Arc<Endgames>, Failure> {
-        let listed = || self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((when, endgames)) = &*listed()
+        let listed = || self.listed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = listed();
+        if let Some((when, endgames)) = &known
             && when.elapsed() < FRESH
         {
             return Ok(Arc::clone(endgames));
         }
-        let endgames = Arc::new(self.ask(|asker, _| asker.endgames()).await?);
-        *listed() = Some((Instant::now(), Arc::clone(&endgames)));
+        let _listing = match (self.listing.try_lock(), known) {
+            (Ok(listing), _) => listing,
+            (Err(_), Some((_, endgames))) => return Ok(endgames),
+            (Err(_), None) => {
+                let late = |_| Failure::timeout();
+                let listing = timeout_at((Instant::now() + self.limits.timeout).into(), self.listing.lock());
+                let listing = listing.await.map_err(late)?;
+                if let Some((_, endgames)) = listed() {
+                    return Ok(endgames);
+                }
+                listing
+            }
+        };
+        let endgames = Arc::new(self.ask(|asker, deadline| asker.endgames(deadline)).await?);
+        *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), Arc::clone(&endgames)));
         Ok(endgames)
+    }
+
+    /// The body of a request, within bounds of size, number and time.
+    pub(crate) async fn body(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, Failure> {
+        let _place = self.bodies.try_acquire().map_err(|_| Failure::busy())?;
+        read_body(headers, body, self.limits.body, self.limits.timeout).await
     }
 }

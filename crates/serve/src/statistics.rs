@@ -10,7 +10,7 @@ use canju_xiangqi::{Material, Position};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::asker::Asker;
+use crate::asker::{Asker, Deadline};
 use crate::failure::Failure;
 use crate::unknown::store;
 
@@ -133,10 +133,11 @@ pub(crate) struct Bar {
 
 impl Endgames {
     /// The tables of the prober. One bad manifest does not hide the others.
-    pub fn list(prober: &Prober) -> Result<Self, Failure> {
+    pub fn list(prober: &Prober, deadline: Deadline) -> Result<Self, Failure> {
         let tables = prober.tables();
         let (mut endgames, mut damaged) = (Vec::new(), Vec::new());
         for table in tables.endgames().map_err(|error| store(&error))? {
+            deadline.check()?;
             match tables.manifest(&table) {
                 Ok(manifest) => endgames.push(Listed {
                     endgame: table.to_string(),
