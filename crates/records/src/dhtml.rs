@@ -2,7 +2,8 @@
 //!
 //! Places are two digits, column from Red's left and row from Black's home rank; `binit` has the places
 //! of 32 pieces, 99 for those that are absent, and moves are pairs of places. `movelist` is branch 0, and
-//! `move_P_N_B` is branch B, which stands instead of ply N of branch P; plies are counted from the start.
+//! `move_P_N_B` is branch B, which stands instead of ply N of branch P; plies are counted from the start. Older files
+//! have all branches in `movelist`, each between `[P_N_B]` and `[/P_N_B]`, the main one as `[0_1_0]`.
 //! `commentN` is said after ply N of branch 0, `commentB_N` after ply N of branch B.
 
 mod branches;

@@ -41,10 +41,10 @@ impl<'a> Branches<'a> {
         let mut all = Self { branches: BTreeMap::new(), comments: Vec::new(), passed_over: Vec::new() };
         for tag in tags {
             if tag.name == "movelist" {
-                all.add(tag, 0, 1, 0);
+                all.add_list(tag);
             } else if let Some(numbers) = tag.name.strip_prefix("move_") {
                 if let [parent, from, branch] = numbers_of(numbers)[..] {
-                    all.add(tag, parent, from as usize, branch);
+                    all.add(tag.place, tag.value, parent, from as usize, branch);
                 }
             } else if let Some(numbers) = tag.name.strip_prefix("comment") {
                 if all.comments.len() == COMMENTS {
@@ -61,14 +61,32 @@ impl<'a> Branches<'a> {
         all
     }
 
-    fn add(&mut self, tag: &Tag<'_>, parent: u32, from: usize, branch: u32) {
+    /// The main branch. Older files have all branches here, each between `[P_N_B]` and `[/P_N_B]`.
+    fn add_list(&mut self, tag: &Tag<'_>) {
+        let Some((main, named)) = tag.value.split_once('[') else {
+            return self.add(tag.place, tag.value, 0, 1, 0);
+        };
+        if !main.trim().is_empty() {
+            self.add(tag.place, main, 0, 1, 0);
+        }
+        for branch in named.split('[') {
+            let (name, moves) = branch.split_once(']').unwrap_or((branch, ""));
+            match numbers_of(name)[..] {
+                [parent, from, branch] => self.add(tag.place, moves, parent, from as usize, branch),
+                _ if name.starts_with('/') && moves.trim().is_empty() => {}
+                _ => self.passed_over.push(tag.place),
+            }
+        }
+    }
+
+    fn add(&mut self, place: Place, moves: &str, parent: u32, from: usize, branch: u32) {
         if self.branches.contains_key(&branch) || self.branches.len() == BRANCHES {
-            self.passed_over.push(tag.place);
+            self.passed_over.push(place);
             return;
         }
-        let digits: Vec<u8> = tag.value.bytes().filter(u8::is_ascii_digit).collect();
-        let odd = tag.value.bytes().any(|b| !b.is_ascii_digit() && !b.is_ascii_whitespace());
-        self.branches.insert(branch, Branch { parent, from, digits, odd, place: tag.place });
+        let digits: Vec<u8> = moves.bytes().filter(u8::is_ascii_digit).collect();
+        let odd = moves.bytes().any(|b| !b.is_ascii_digit() && !b.is_ascii_whitespace());
+        self.branches.insert(branch, Branch { parent, from, digits, odd, place });
     }
 
     /// The first move of the main branch, in coordinates.
@@ -79,8 +97,9 @@ impl<'a> Branches<'a> {
     /// Plays all branches and hangs the comments on them.
     pub fn play(self, builder: &mut Builder<'_>) -> Result<(), RecordError> {
         for place in &self.passed_over {
-            builder
-                .warn(*place, "one too many branches or comments, or a branch for the second time; passed over".into());
+            let message =
+                "one too many branches or comments, a branch for the second time, or none at all; passed over";
+            builder.warn(*place, message.into());
         }
         let mut played: BTreeMap<u32, Played> = BTreeMap::new();
         let mut waiting = VecDeque::from([0]);

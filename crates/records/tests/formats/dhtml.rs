@@ -32,6 +32,30 @@ fn a_game_with_branches_and_comments() {
     }
 }
 
+/// As pages of about 2005 have it.
+#[test]
+fn branches_in_the_list_of_moves() {
+    let game = |moves: &str| {
+        one(format!("[DhtmlXQ_binit]{START}[/DhtmlXQ_binit]{moves}[DhtmlXQ_comment1_2]b[/DhtmlXQ_comment1_2]")
+            .as_bytes())
+    };
+    let tags = "[DhtmlXQ_movelist]774770627967[/DhtmlXQ_movelist][DhtmlXQ_move_0_2_1]10227967[/DhtmlXQ_move_0_2_1]\
+                [DhtmlXQ_move_1_3_2]8988[/DhtmlXQ_move_1_3_2]";
+    let wanted = told(&game(tags));
+    assert!(wanted.contains("( b9c7 {b} h0g2 ( i0i1 ) )"), "{wanted}");
+    for list in [
+        "[0_1_0]774770627967[/0_1_0][0_2_1]10227967[/0_2_1][1_3_2]8988[/1_3_2]",
+        "774770627967[0_2_1]10227967[/0_2_1]\n[1_3_2]8988[/1_3_2]",
+    ] {
+        let record = game(&format!("[DhtmlXQ_movelist]{list}[/DhtmlXQ_movelist]"));
+        assert_eq!((told(&record), record.warnings.len()), (wanted.clone(), 0), "{list}");
+    }
+    let odd = "[DhtmlXQ_movelist][0_1_0]77477062[/0_1_0][0_2]1022[/0_2][/DhtmlXQ_movelist]";
+    let record = read(odd.as_bytes()).unwrap().records.remove(0);
+    assert_eq!(told(&record), "h2e2 h9g7");
+    assert!(record.warnings[0].to_string().contains("passed over"), "{:?}", record.warnings);
+}
+
 #[test]
 fn tags_that_do_not_match_are_borne_with() {
     let text = format!(
