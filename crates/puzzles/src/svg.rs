@@ -15,10 +15,14 @@ const MOST_LABELS: u32 = 10_000;
 /// The distance of nodes from the middle, and the size of a node.
 const RADIUS: f64 = 160.0;
 const NODE: f64 = 18.0;
-/// The height of a step of a crossing, and the width of a bank and of the river.
-const STEP: usize = 36;
-const BANK: usize = 300;
-const RIVER: usize = 140;
+/// The height of a step of a crossing, and the width of the boat.
+const STEP: f64 = 36.0;
+const BOAT: f64 = 40.0;
+/// Between words and what is beside them.
+const GAP: f64 = 8.0;
+/// Sizes of letters.
+const LETTER: f64 = 13.0;
+const SMALL: f64 = 12.0;
 
 const WAY: &str = "#c2410c";
 const WALL: &str = "#334155";
@@ -81,7 +85,7 @@ impl Solution {
             for cell in self.cells() {
                 if let Some(steps) = self.steps_from(cell) {
                     let (x, y) = middle(&cell);
-                    body += &text(x, y, 9.0, &(steps + 1).to_string());
+                    body += &label(x, y, 9.0, Anchor::Middle, &(steps + 1).to_string());
                 }
             }
         }
@@ -89,28 +93,30 @@ impl Solution {
     }
 
     fn regions(&self, regions: &Regions, line: &[Cell]) -> Drawn {
-        let graph = Graph::new(regions.len());
+        let names = (0..regions.len()).filter_map(|region| regions.name(regions.cell(region)));
+        let graph = Graph::new(regions.len(), names);
         let mut body = String::new();
-        for ([a, b], length) in regions.passages() {
+        for ([a, b], _) in regions.passages() {
             body += &graph.edge(a, b);
-            if regions.is_measured() {
-                let ((ax, ay), (bx, by)) = (graph.at(a), graph.at(b));
-                body += &text(f64::midpoint(ax, bx), f64::midpoint(ay, by) - 6.0, 11.0, &length.to_string());
-            }
         }
         let named = |cell: &&Cell| regions.name(**cell).is_some();
         let number = |cell: &Cell| graph.at(self.puzzle().number(*cell) as usize - 1);
         body += &polyline(line.iter().filter(named).map(number), 5.0);
+        for ([a, b], length) in regions.passages().filter(|_| regions.is_measured()) {
+            let ((ax, ay), (bx, by)) = (graph.at(a), graph.at(b));
+            let (x, y) = (f64::midpoint(ax, bx), f64::midpoint(ay, by));
+            body += &label(x, y, SMALL, Anchor::Middle, &length.to_string());
+        }
         for region in 0..regions.len() {
             let cell = regions.cell(region);
-            let label = self.steps_from(cell).map_or_else(|| "-".to_owned(), |n| (n + 1).to_string());
-            body += &graph.node(region, "#ffffff", &label, regions.name(cell).unwrap_or_default());
+            let steps = self.steps_from(cell).map_or_else(|| "-".to_owned(), |n| (n + 1).to_string());
+            body += &graph.node(region, "#ffffff", &steps, regions.name(cell).unwrap_or_default());
         }
         Drawn { size: graph.size, body }
     }
 
     fn chase(&self, chase: &Chase, line: &[Cell]) -> Drawn {
-        let graph = Graph::new(chase.nodes().len());
+        let graph = Graph::new(chase.nodes().len(), std::iter::once("cat, mouse"));
         let mut body: String = chase.edges().map(|[a, b]| graph.edge(a, b)).collect();
         let start = chase.places(chase.start());
         for (node, name) in chase.nodes().iter().enumerate() {
@@ -131,40 +137,59 @@ impl Solution {
             None => "the mouse is safe".to_owned(),
         };
         for (row, words) in std::iter::once(&verdict).chain(&moves).enumerate() {
-            let _ = writeln!(
-                body,
-                "<text x=\"{width}\" y=\"{}\" font-size=\"13\" fill=\"#0f172a\">{}</text>",
-                30 + 20 * row,
-                escape(words)
-            );
+            body += &label(f64::from(width), 30.0 + 20.0 * row as f64, LETTER, Anchor::Start, words);
         }
         Drawn { size: (width + 200, height.max(50 + 20 * moves.len() as u32)), body }
     }
 
+    /// A row for each position: who is where, and between the banks the boat with who has come in it.
     fn river(&self, river: &River, line: &[Cell]) -> Drawn {
-        let mut body = String::new();
-        let height = STEP * line.len();
-        let _ = writeln!(body, "<rect x=\"{BANK}\" width=\"{RIVER}\" height=\"{height}\" fill=\"{WATER}\"/>");
-        for (row, &cell) in line.iter().enumerate() {
-            let (boat, here) = river.position(cell);
-            let all = river.passengers();
-            let there: Vec<u32> = all.iter().zip(&here).map(|(p, h)| p.count - h).collect();
-            let y = STEP * row;
-            let number = format!("{}. {}", self.puzzle().number(cell), group(all, &here));
-            let _ = writeln!(body, "<text x=\"8\" y=\"{}\" font-size=\"13\">{}</text>", y + 23, escape(&number));
-            let _ = writeln!(
-                body,
-                "<text x=\"{}\" y=\"{}\" font-size=\"13\">{}</text>",
-                BANK + RIVER + 8,
-                y + 23,
-                escape(&group(all, &there))
-            );
-            // The boat, where it is.
-            let x = if boat { BANK + 6 } else { BANK + RIVER - 46 };
-            let _ = writeln!(body, "<path d=\"M{x} {y0} h40 l-8 12 h-24 z\" fill=\"{WAY}\"/>", y0 = y + 12);
+        let all = river.passengers();
+        let loads = line.windows(2).map(|pair| group(all, &river.load(pair[0], pair[1]).unwrap_or_default()));
+        let rows: Vec<Row> = (line.iter().zip(std::iter::once(String::new()).chain(loads)))
+            .map(|(&cell, load)| {
+                let (boat, here) = river.position(cell);
+                let there: Vec<u32> = all.iter().zip(&here).map(|(p, h)| p.count - h).collect();
+                let number = self.puzzle().number(cell);
+                Row { boat, load, here: format!("{number}. {}", group(all, &here)), there: group(all, &there) }
+            })
+            .collect();
+        let widest =
+            |words: &dyn Fn(&Row) -> &str| rows.iter().map(|row| width(words(row), LETTER)).fold(0.0, f64::max);
+        // A column is as wide as its longest words.
+        let bank = (widest(&|row| &row.here).max(widest(&|row| &row.there)) + 2.0 * GAP).max(120.0).ceil();
+        let water = (widest(&|row| &row.load) + BOAT + 3.0 * GAP).max(140.0).ceil();
+        let verdict = self.steps().is_none().then_some("there is no solution");
+        let height = STEP * (rows.len() + usize::from(verdict.is_some())) as f64;
+        let mut body = format!("<rect x=\"{bank}\" width=\"{water}\" height=\"{height}\" fill=\"{WATER}\"/>\n");
+        for (number, row) in rows.iter().enumerate() {
+            let top = STEP * number as f64;
+            let middle = top + STEP / 2.0;
+            body += &label(GAP, middle, LETTER, Anchor::Start, &row.here);
+            body += &label(bank + water + GAP, middle, LETTER, Anchor::Start, &row.there);
+            let (boat, load, anchor) = if row.boat {
+                (bank + GAP, bank + BOAT + 2.0 * GAP, Anchor::Start)
+            } else {
+                (bank + water - BOAT - GAP, bank + water - BOAT - 2.0 * GAP, Anchor::End)
+            };
+            let _ = writeln!(body, "<path d=\"M{boat} {} h{BOAT} l-8 12 h-24 z\" fill=\"{WAY}\"/>", middle - 6.0);
+            body += &label(load, middle, LETTER, anchor, &row.load);
         }
-        Drawn { size: ((2 * BANK + RIVER) as u32, height as u32), body }
+        if let Some(words) = verdict {
+            body += &label(bank + water / 2.0, height - STEP / 2.0, LETTER, Anchor::Middle, words);
+        }
+        Drawn { size: ((2.0 * bank + water) as u32, height as u32), body }
     }
+}
+
+/// A position of a crossing, in words.
+struct Row {
+    /// True for a boat at the start.
+    boat: bool,
+    /// Who has come in it.
+    load: String,
+    here: String,
+    there: String,
 }
 
 /// The inside of a picture.
@@ -173,7 +198,7 @@ struct Drawn {
     body: String,
 }
 
-/// Nodes on a circle.
+/// Nodes on a circle, with names outside of it.
 struct Graph {
     nodes: usize,
     size: (u32, u32),
@@ -181,17 +206,28 @@ struct Graph {
 }
 
 impl Graph {
-    fn new(nodes: usize) -> Self {
+    /// So many nodes, with these names beside them.
+    fn new<'a>(nodes: usize, names: impl Iterator<Item = &'a str>) -> Self {
         // A node needs its place on the circle.
         let radius = RADIUS.max(nodes as f64 * NODE * 3.0 / TAU);
-        let side = (2.0 * (radius + 4.0 * NODE)) as u32;
-        Self { nodes, size: (side, side), radius }
+        let beside = names.map(|name| width(name, SMALL)).fold(2.0 * NODE, f64::max);
+        let half = |beside: f64| radius + NODE + beside + 2.0 * GAP;
+        Self { nodes, size: ((2.0 * half(beside)) as u32, (2.0 * half(SMALL)) as u32), radius }
+    }
+
+    fn middle(&self) -> (f64, f64) {
+        (f64::from(self.size.0) / 2.0, f64::from(self.size.1) / 2.0)
+    }
+
+    /// The cosine and the sine of a node's direction.
+    fn direction(&self, node: usize) -> (f64, f64) {
+        let angle = TAU * (node as f64 / self.nodes.max(1) as f64 - 0.25);
+        (angle.cos(), angle.sin())
     }
 
     fn at(&self, node: usize) -> (f64, f64) {
-        let angle = TAU * (node as f64 / self.nodes.max(1) as f64 - 0.25);
-        let middle = f64::from(self.size.0) / 2.0;
-        (middle + self.radius * angle.cos(), middle + self.radius * angle.sin())
+        let ((x, y), (cos, sin)) = (self.middle(), self.direction(node));
+        (x + self.radius * cos, y + self.radius * sin)
     }
 
     fn edge(&self, a: usize, b: usize) -> String {
@@ -199,10 +235,18 @@ impl Graph {
         format!("<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{WALL}\"/>\n")
     }
 
-    fn node(&self, node: usize, fill: &str, label: &str, below: &str) -> String {
-        let (x, y) = self.at(node);
+    fn node(&self, node: usize, fill: &str, inside: &str, name: &str) -> String {
+        let ((x, y), (cos, sin)) = (self.at(node), self.direction(node));
         let circle = format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{NODE}\" fill=\"{fill}\" stroke=\"{WALL}\"/>\n");
-        circle + &text(x, y, 13.0, label) + &text(x, y + NODE + 10.0, 12.0, below)
+        let anchor = match cos {
+            c if c > 0.1 => Anchor::Start,
+            c if c < -0.1 => Anchor::End,
+            _ => Anchor::Middle,
+        };
+        // No passage leads outwards.
+        let away = NODE + GAP;
+        let name = label(x + away * cos, y + (away + SMALL / 2.0) * sin, SMALL, anchor, name);
+        circle + &label(x, y, LETTER, Anchor::Middle, inside) + &name
     }
 }
 
@@ -218,15 +262,36 @@ fn polyline(points: impl Iterator<Item = (f64, f64)>, width: f64) -> String {
     )
 }
 
-fn text(x: f64, y: f64, size: f64, words: &str) -> String {
+/// Which end of words stands at their place.
+#[derive(Clone, Copy)]
+enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// Words with a pale rim, so that they are read on lines too.
+fn label(x: f64, y: f64, size: f64, anchor: Anchor, words: &str) -> String {
     if words.is_empty() {
         return String::new();
     }
+    let anchor = match anchor {
+        Anchor::Start => "start",
+        Anchor::Middle => "middle",
+        Anchor::End => "end",
+    };
     format!(
-        "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" text-anchor=\"middle\" dominant-baseline=\"central\" \
-         fill=\"#0f172a\">{}</text>\n",
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" text-anchor=\"{anchor}\" dominant-baseline=\"central\" \
+         fill=\"#0f172a\" stroke=\"#ffffff\" stroke-width=\"3\" stroke-opacity=\"0.8\" stroke-linejoin=\"round\" \
+         paint-order=\"stroke\">{}</text>\n",
         escape(words)
     )
+}
+
+/// About how wide words are drawn; rather too much, since fonts differ.
+fn width(words: &str, size: f64) -> f64 {
+    let letters = words.chars().map(|letter| if letter < '\u{2e80}' { 0.58 } else { 1.05 });
+    size * letters.sum::<f64>()
 }
 
 fn escape(words: &str) -> String {
