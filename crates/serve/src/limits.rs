@@ -23,6 +23,8 @@ pub struct Limits {
     pub threads: usize,
     /// How long an answer, and the body of a question, may take.
     pub timeout: Duration,
+    /// How long what is known of the tables is held true: the list of them, and what a table lacks.
+    pub fresh: Duration,
     /// Connections at a time; more wait to be taken.
     pub connections: usize,
     /// How long the head of a request may take, and how long a connection may be idle.
@@ -47,6 +49,7 @@ impl Default for Limits {
             // More than processors: a thread may wait for a disk or a network.
             threads: (4 * processors).max(8),
             timeout: Duration::from_secs(30),
+            fresh: Duration::from_secs(5),
             connections: 1024,
             head: Duration::from_secs(15),
             stall: Duration::from_secs(30),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::body::Body;
 use axum::http::HeaderMap;
@@ -17,9 +17,6 @@ use crate::failure::Failure;
 use crate::positions::read_body;
 use crate::statistics::Endgames;
 
-/// How long a list of tables is shown again before the store is asked anew.
-const FRESH: Duration = Duration::from_secs(5);
-
 /// Answers questions about the tables of a prober, within limits.
 pub struct Service {
     asker: Arc<Asker>,
@@ -33,6 +30,8 @@ pub struct Service {
     listing: tokio::sync::Mutex<()>,
     /// Places for bodies that come in.
     bodies: Semaphore,
+    /// When it was last thought that tables may have got metrics.
+    doubted: Mutex<Instant>,
 }
 
 impl Service {
@@ -61,6 +60,7 @@ impl Service {
             listed: Mutex::default(),
             listing: tokio::sync::Mutex::default(),
             bodies,
+            doubted: Mutex::new(Instant::now()),
         }
     }
 
@@ -83,6 +83,7 @@ impl Service {
         let late = |_| Failure::timeout();
         let place = timeout_at(deadline.into(), Arc::clone(&self.working).acquire_owned()).await.map_err(late)?;
         let place = place.map_err(|_| Failure::internal())?;
+        self.doubt();
         let asker = Arc::clone(&self.asker);
         let task = tokio::task::spawn_blocking(move || {
             let _place = place;
@@ -94,13 +95,22 @@ impl Service {
         })
     }
 
+    /// Has tables that lack a metric looked at again, now and then.
+    fn doubt(&self) {
+        let mut doubted = self.doubted.lock().unwrap_or_else(PoisonError::into_inner);
+        if doubted.elapsed() >= self.limits.fresh {
+            *doubted = Instant::now();
+            self.prober().tables().doubt();
+        }
+    }
+
     /// The tables that are there, as they were a moment ago. While they are listed anew, which may take long, others are
     /// shown the list of before.
     pub(crate) async fn endgames(&self) -> Result<Arc<Endgames>, Failure> {
         let listed = || self.listed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let known = listed();
         if let Some((when, endgames)) = &known
-            && when.elapsed() < FRESH
+            && when.elapsed() < self.limits.fresh
         {
             return Ok(Arc::clone(endgames));
         }

@@ -27,7 +27,9 @@ pub const DEFAULT_CACHE: u64 = 256 << 20;
 pub struct TableSet {
     source: Arc<dyn Source>,
     rules: Rules,
-    tables: RwLock<HashMap<TableName, Arc<Table>>>,
+    tables: RwLock<HashMap<TableName, Known>>,
+    /// How often it was said that tables may have got metrics since they were read.
+    doubts: AtomicU64,
     blocks: Cache<(u32, u32), Arc<Decoded>, Bytes>,
     next: AtomicU32,
     changes: AtomicU64,
@@ -39,6 +41,13 @@ pub struct Table {
     manifest: Arc<Manifest>,
     /// The shards of each metric.
     metrics: [Option<Box<[Place]>>; Metric::ALL.len()],
+}
+
+/// A table that was read.
+struct Known {
+    table: Arc<Table>,
+    /// The doubts when its manifest was read last.
+    doubts: u64,
 }
 
 /// Where a shard stands among those of its metric.
@@ -67,6 +76,11 @@ impl Table {
     pub fn has(&self, metric: Metric) -> bool {
         self.metrics[metric as usize].is_some()
     }
+
+    /// True where no metric can be added.
+    fn is_complete(&self) -> bool {
+        [Metric::Wdl, Metric::Dtm, Metric::Dtc].into_iter().all(|metric| self.has(metric))
+    }
 }
 
 #[derive(Clone)]
@@ -93,6 +107,7 @@ impl TableSet {
             source,
             rules,
             tables: RwLock::default(),
+            doubts: AtomicU64::new(0),
             blocks: Cache::with_weighter(typical, bytes, Bytes),
             next: AtomicU32::new(0),
             changes: AtomicU64::new(0),
@@ -152,7 +167,16 @@ impl TableSet {
         self.changes.fetch_add(1, Ordering::Release);
     }
 
-    /// How often a table was forgotten or its manifest read again. Who keeps a [`Table`] and asks it by
+    /// Says that metrics may have been added since tables were read: the manifest of each that lacks one is read again
+    /// when it is asked next. What was opened of it stays open where nothing was added. A program that runs for
+    /// long says so now and then.
+    pub fn doubt(&self) {
+        self.doubts.fetch_add(1, Ordering::Release);
+        // Who keeps tables is to ask for them.
+        self.changes.fetch_add(1, Ordering::Release);
+    }
+
+    /// How often a table was forgotten, doubted or changed. Who keeps a [`Table`] and asks it by
     /// [`ask`](Self::ask) gets it anew when this number has changed.
     #[must_use]
     #[inline]
@@ -214,10 +238,16 @@ impl TableSet {
     /// # Errors
     /// [`TableError::Missing`], [`TableError::Manifest`], [`TableError::Io`].
     pub fn table(&self, table: &TableName) -> Result<Arc<Table>, TableError> {
-        let known = self.tables.read().unwrap_or_else(PoisonError::into_inner).get(table).cloned();
+        let doubts = self.doubts.load(Ordering::Acquire);
+        // The lock is given up here: what follows may write.
+        let known = {
+            let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+            tables.get(table).map(|known| (Arc::clone(&known.table), known.doubts))
+        };
         match known {
-            Some(opened) => Ok(opened),
-            None => self.open_table(table),
+            Some((opened, at)) if at == doubts || opened.is_complete() => Ok(opened),
+            Some((opened, _)) => self.read_again(&opened, doubts),
+            None => self.open_table(table, doubts),
         }
     }
 
@@ -228,10 +258,41 @@ impl TableSet {
         if has(&known) {
             return Ok(known);
         }
-        Some(self.open_table(table)?).filter(has).ok_or_else(|| self.missing(table, Some(metric)))
+        let again = self.read_again(&known, self.doubts.load(Ordering::Acquire))?;
+        Some(again).filter(has).ok_or_else(|| self.missing(table, Some(metric)))
     }
 
-    fn open_table(&self, table: &TableName) -> Result<Arc<Table>, TableError> {
+    /// A table whose manifest may have changed. It stays as it is while the store is away.
+    fn read_again(&self, known: &Arc<Table>, doubts: u64) -> Result<Arc<Table>, TableError> {
+        // Before it is read: of those who ask at the same time one is enough.
+        self.keep(Arc::clone(known), doubts);
+        match self.read_table(&known.name) {
+            Ok(opened) if opened.manifest == known.manifest => Ok(Arc::clone(known)),
+            Ok(opened) => Ok(self.keep(Arc::new(opened), doubts)),
+            Err(TableError::Io { .. }) => Ok(Arc::clone(known)),
+            Err(error) => {
+                self.forget(&known.name);
+                Err(error)
+            }
+        }
+    }
+
+    fn open_table(&self, table: &TableName, doubts: u64) -> Result<Arc<Table>, TableError> {
+        Ok(self.keep(Arc::new(self.read_table(table)?), doubts))
+    }
+
+    /// Keeps a table in place of what was known of it.
+    fn keep(&self, table: Arc<Table>, doubts: u64) -> Arc<Table> {
+        let known = Known { table: Arc::clone(&table), doubts };
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        let before = tables.insert(table.name.clone(), known);
+        if before.is_some_and(|before| !Arc::ptr_eq(&before.table, &table)) {
+            self.changes.fetch_add(1, Ordering::Release);
+        }
+        table
+    }
+
+    fn read_table(&self, table: &TableName) -> Result<Table, TableError> {
         let key = manifest_key(self.rules, table);
         let bytes = self.source.read_all(&key).map_err(|e| match e.kind() {
             io::ErrorKind::NotFound => self.missing(table, None),
@@ -244,12 +305,7 @@ impl TableSet {
             let entry = manifest.metrics.get(&metric)?;
             Some(entry.shards.iter().map(|s| Place { first_slice: s.first_slice, shard: OnceLock::new() }).collect())
         });
-        let opened = Arc::new(Table { name: table.clone(), manifest: Arc::new(manifest), metrics });
-        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
-        if tables.insert(table.clone(), Arc::clone(&opened)).is_some() {
-            self.changes.fetch_add(1, Ordering::Release);
-        }
-        Ok(opened)
+        Ok(Table { name: table.clone(), manifest: Arc::new(manifest), metrics })
     }
 
     /// The shard that holds a cell's slice.

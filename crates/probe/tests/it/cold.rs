@@ -74,6 +74,18 @@ fn a_cold_probe_reads_a_manifest_and_two_ranges_of_each_metric() {
     }
 }
 
+/// Doubt costs a manifest where something may be missing, and closes nothing that is open.
+#[test]
+fn doubt_reads_only_what_may_have_changed() {
+    let (prober, reads) = cold(Distances::All);
+    let position = positions("KRKN", 29_989)[0];
+    let value = prober.probe(&position).unwrap();
+    let before = reads();
+    prober.tables().doubt();
+    assert_eq!(prober.probe(&position).unwrap(), value);
+    assert_eq!(reads(), before, "the table has all metrics");
+}
+
 #[test]
 fn a_known_shard_costs_one_range_and_a_known_block_none() {
     let (prober, reads) = cold(Distances::None);

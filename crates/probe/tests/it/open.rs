@@ -158,5 +158,14 @@ fn tables_that_come_later_and_tables_that_change_are_found() {
     source.insert(manifest.key(), manifest.to_json().unwrap().into_bytes());
     assert_eq!(prober.probe(&position).unwrap().dtm, Some(1));
     prober.tables().forget(&name);
-    assert_eq!(prober.probe(&position).unwrap(), Value { outcome: Wdl::Win, order: 0, dtm: None, dtc: Some(1) });
+    let less = Value { outcome: Wdl::Win, order: 0, dtm: None, dtc: Some(1) };
+    assert_eq!(prober.probe(&position).unwrap(), less);
+    // Nothing was added, and then a metric is.
+    prober.tables().doubt();
+    assert_eq!(prober.probe(&position).unwrap(), less);
+    source.insert(manifest.key(), FILES[&manifest.key()].clone());
+    assert_eq!(prober.probe(&position).unwrap(), less, "nobody has doubted it");
+    prober.tables().doubt();
+    assert_eq!(prober.probe(&position).unwrap(), Value { dtm: Some(1), ..less });
+    assert_eq!(prober.moves(&position).unwrap()[0].1.dtm, Some(1));
 }

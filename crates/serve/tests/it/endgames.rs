@@ -1,7 +1,9 @@
 //! The tables, what they count, and the server itself.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use canju_serve::Limits;
 use canju_table::MemorySource;
 use serde_json::{Value, json};
 
@@ -27,6 +29,23 @@ async fn a_table_that_comes_later_is_found() {
         source.insert(key.clone(), bytes.clone());
     }
     assert_eq!(ask(&server, "/v1/probe", KRK).await["outcome"], "win");
+}
+
+/// A distance that is counted while the server runs.
+#[tokio::test]
+async fn a_metric_that_comes_later_is_found() {
+    let source = Arc::new(memory());
+    let (key, bytes) = files().iter().find(|(key, _)| key.ends_with("/KRK/manifest.json")).unwrap();
+    let mut less: Value = serde_json::from_slice(bytes).unwrap();
+    assert!(less["metrics"].as_object_mut().unwrap().remove("dtm").is_some());
+    source.insert(key.clone(), serde_json::to_vec(&less).unwrap());
+    let server = over(Arc::clone(&source) as _, Limits { fresh: Duration::ZERO, ..limits() });
+    let told = ask(&server, "/v1/probe", KRK).await;
+    assert_eq!((&told["dtm"], &told["dtc"]), (&Value::Null, &json!(1)));
+    source.insert(key.clone(), bytes.clone());
+    assert_eq!(ask(&server, "/v1/probe", KRK).await["dtm"], 1);
+    assert_eq!(ask(&server, "/v1/line", KRK).await["metric"], "dtm");
+    assert_eq!(get(&server, "/v1/endgames/KRK").await.json()["metrics"], json!(["wdl", "dtm", "dtc"]));
 }
 
 #[tokio::test]
