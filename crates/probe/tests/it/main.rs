@@ -3,6 +3,8 @@
 
 mod cold;
 mod damage;
+#[cfg(feature = "network")]
+mod network;
 mod open;
 mod threads;
 mod wells;
