@@ -123,7 +123,8 @@ pub(crate) struct LineArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct StatsArguments {
-    /// The endgame, such as KRKN; KNKR counts the same table from the other side.
+    /// The endgame, such as KRKN; KNKR counts the same table from the other side. Or a table of EinStein würfelt nicht!, such
+    /// as EWN12B1, or the file or the table of a puzzle.
     pub name: String,
     #[command(flatten)]
     pub tables: Tables,

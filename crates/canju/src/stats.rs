@@ -1,16 +1,53 @@
-//! `canju stats`: what the manifest counts, with the sides in the order asked.
+//! `canju stats`: what the manifest counts, of xiangqi with the sides in the order asked.
 
 use std::io::Write;
 
 use anyhow::Context;
-use canju_retro::{Metric, Side};
-use canju_table::{LongestLine, Manifest, SideCounts};
+use canju_ewn::Signature;
+use canju_puzzles::Puzzle;
+use canju_retro::{Metric, Players, Side};
+use canju_table::{LongestLine, Manifest, SideCounts, TableSet};
 use canju_xiangqi::Position;
 use serde::Serialize;
 
 use crate::arguments::StatsArguments;
+use crate::puzzle;
 use crate::tables::{self, Named};
 use crate::words::grouped;
+
+/// What a table is about.
+enum What {
+    Endgame,
+    Puzzle(Box<Puzzle>),
+    /// EinStein würfelt nicht!
+    Ewn,
+}
+
+impl What {
+    /// True where only the first side moves.
+    fn is_alone(&self) -> bool {
+        matches!(self, Self::Puzzle(puzzle) if puzzle.table().players() == Players::One)
+    }
+}
+
+/// What a name names, where it tells that alone: not of a puzzle, whose text may be in the tables.
+fn named(name: &str) -> anyhow::Result<Option<(Named, What)>> {
+    if puzzle::is_named(name) {
+        return Ok(None);
+    }
+    if !canju_games::is_ewn(name) {
+        return Ok(Some((tables::endgame(name)?, What::Endgame)));
+    }
+    let table = name.parse::<Signature>()?.name()?;
+    Ok(Some((Named { asked: table.to_string(), table, swapped: false }, What::Ewn)))
+}
+
+/// A puzzle by its file or its table.
+fn find(name: &str, tables: &TableSet) -> anyhow::Result<(Named, What)> {
+    let puzzle = puzzle::find(name, tables)?;
+    let table = puzzle.name()?;
+    Ok((Named { asked: table.to_string(), table, swapped: false }, What::Puzzle(Box::new(puzzle))))
+}
 
 #[derive(Serialize)]
 struct Stats {
@@ -65,7 +102,7 @@ impl Counts {
 }
 
 impl Stats {
-    fn new(named: Named, manifest: &Manifest) -> anyhow::Result<Self> {
+    fn new(named: Named, what: &What, manifest: &Manifest) -> anyhow::Result<Self> {
         let [w, b] = if named.swapped { [Side::Second, Side::First] } else { Side::BOTH };
         let counts = |side| Counts::of(manifest.sides.of(side));
         let mut longest = LongestWins::default();
@@ -73,7 +110,13 @@ impl Stats {
             // Of equally long wins that of the first-named side.
             let wins = [w, b].map(|side| entry.longest.of(side).win.as_ref());
             let best = wins.into_iter().flatten().rev().max_by_key(|line| (line.order, line.plies));
-            let line = best.map(|line| Longest::new(line, named.swapped)).transpose()?;
+            let line = best.map(|line| match what {
+                What::Endgame => Longest::new(line, named.swapped),
+                What::Puzzle(_) | What::Ewn => {
+                    Ok(Longest { order: line.order, plies: line.plies, fen: line.fen.clone() })
+                }
+            });
+            let line = line.transpose()?;
             match metric {
                 Metric::Dtm => longest.dtm = Some(line),
                 Metric::Dtc => longest.dtc = Some(line),
@@ -101,17 +144,28 @@ impl Longest {
 }
 
 pub(crate) fn run(arguments: &StatsArguments, out: &mut dyn Write) -> anyhow::Result<()> {
-    let named = tables::endgame(&arguments.name)?;
+    // A name that is none is told before a folder that is none.
+    let known = named(&arguments.name)?;
     let prober = tables::open(&arguments.tables)?;
+    let (named, what) = match known {
+        Some(known) => known,
+        None => find(&arguments.name, prober.tables())?,
+    };
     let manifest = prober.tables().manifest(&named.table)?;
-    let stats = Stats::new(named, &manifest)?;
+    let stats = Stats::new(named, &what, &manifest)?;
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string(&stats)?)?;
         return Ok(());
     }
+    if let What::Puzzle(puzzle) = &what {
+        write!(out, "{}: ", puzzle.title())?;
+    }
     writeln!(out, "{}, {} rules, {} positions", stats.endgame, stats.rules, grouped(stats.cells))?;
     writeln!(out, "{:8}{:>18}{:>18}{:>18}{:>18}", "to move", "win", "draw", "loss", "illegal")?;
     for (name, side) in [("first", &stats.sides.w), ("second", &stats.sides.b)] {
+        if what.is_alone() && name == "second" {
+            continue;
+        }
         let [win, draw, loss, illegal] = [side.win, side.draw, side.loss, side.illegal].map(grouped);
         writeln!(out, "{name:8}{win:>18}{draw:>18}{loss:>18}{illegal:>18}")?;
     }
@@ -124,6 +178,14 @@ pub(crate) fn run(arguments: &StatsArguments, out: &mut dyn Write) -> anyhow::Re
             }
             None => writeln!(out, "longest win ({metric}): none")?,
         }
+    }
+    match &what {
+        What::Endgame => {}
+        What::Puzzle(_) if what.is_alone() => {
+            writeln!(out, "a win is a position that can be solved, a draw one that cannot")?;
+        }
+        What::Puzzle(_) => writeln!(out, "the first side is the cat; in a draw the mouse is safe")?,
+        What::Ewn => writeln!(out, "won and lost are certain; in the others the dice decide")?,
     }
     Ok(())
 }

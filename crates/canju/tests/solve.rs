@@ -73,6 +73,34 @@ fn json_has_the_line_and_all_labels() {
 }
 
 #[test]
+fn stats_know_the_tables_of_puzzles() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = folder.path().to_str().unwrap();
+    let counted = |file: &str| {
+        let solved = json(&["solve", file, "--json", "--store", tables]);
+        let by_name = json(&["stats", solved["table"].as_str().unwrap(), "--json", "--tables", tables]);
+        assert_eq!(json(&["stats", file, "--json", "--tables", tables]), by_name);
+        assert_eq!(by_name["longest"]["dtm"]["plies"], solved["longest"]["steps"]);
+        (by_name, stdout(&canju(&["stats", file, "--tables", tables])))
+    };
+    let (stats, text) = counted("docs/examples/ghosts.toml");
+    let wanted = serde_json::json!({"win": 17, "draw": 3, "loss": 0, "illegal": 12});
+    assert_eq!((&stats["cells"], &stats["sides"]["w"]), (&32.into(), &wanted));
+    for line in ["Three people and three ghosts: RIVER", "longest win (dtm): 12 plies, ", "a draw one that cannot"] {
+        assert!(text.contains(line), "{text}");
+    }
+    assert!(!text.contains("second"), "{text}");
+    let (stats, text) = counted("docs/examples/chase.toml");
+    let caught: u64 = ["w", "b"]
+        .map(|s| &stats["sides"][s])
+        .iter()
+        .map(|s| s["win"].as_u64().unwrap() + s["loss"].as_u64().unwrap())
+        .sum();
+    assert_eq!(caught, 23);
+    assert!(text.contains("second") && text.contains("the first side is the cat"), "{text}");
+}
+
+#[test]
 fn pictures_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let picture = folder.path().join("maze.svg");
@@ -142,6 +170,8 @@ fn failures_are_one_line_with_the_place() {
         (vec!["solve", "docs/examples/maze.txt", "--svg", "no/such/picture.svg"], "no/such/picture.svg".to_owned()),
         (vec!["verify", &bad], "no folder ./tables".to_owned()),
         (vec!["probe", "RIVER0123456789", "331"], "no folder ./tables".to_owned()),
+        (vec!["stats", "RIVER0123456789"], "no folder ./tables".to_owned()),
+        (vec!["stats", "EWN12"], "EWN12".to_owned()),
     ] {
         let output = canju(&arguments);
         let told = String::from_utf8(output.stderr).unwrap();
