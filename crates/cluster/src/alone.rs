@@ -37,7 +37,7 @@ impl Bench {
     /// Solves a whole table, all plies at one go, and writes its shards. It ends with the membership.
     pub(crate) async fn alone(self, assignment: Arc<Assignment>, number: u32) -> Result<(), ClusterError> {
         let account = Account::open();
-        self.check_memory(assignment.share(number)?.memory, "is expected to take")?;
+        self.check_memory(&assignment.task.table, assignment.share(number)?.memory, "is expected to take")?;
         let task = &assignment.task;
         let layout = self.layout(&assignment, number).await?;
         let key = HeldKey {
@@ -49,7 +49,7 @@ impl Bench {
         let held = Held::new(key, task.clone());
         self.lay_out(&held, &layout, task.epoch).await?;
         let memory = held.facts().memory;
-        self.check_memory(memory, "takes")?;
+        self.check_memory(&task.table, memory, "takes")?;
         tracing::debug!(memory, cpu_seconds = account.seconds(), "prepared");
         let prepared = wire::Prepared { task: Some(task.into()), share: number, memory, known: 0 };
         self.reports.say(Say::Prepared(prepared)).await;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use canju_retro::{Game, GameError, Room};
+use canju_retro::{Game, GameError, Room, TableName};
 use canju_table::TableError;
 use tokio::sync::mpsc;
 
@@ -53,16 +53,19 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Refuses a part that takes more than there is.
-    pub(crate) fn check_memory(&self, bytes: u64, what: &str) -> Result<(), ClusterError> {
-        let scratch = self.scratch.as_ref().map_or(0, |(_, bytes)| *bytes);
+    /// Refuses a part of a table that takes more than there is.
+    pub(crate) fn check_memory(&self, table: &TableName, bytes: u64, what: &str) -> Result<(), ClusterError> {
+        let paged = self.game.keeps_to_room(table);
+        let scratch = self.scratch.as_ref().filter(|_| paged).map_or(0, |(_, bytes)| *bytes);
         if self.memory == 0 || bytes <= self.memory.saturating_add(scratch) {
             return Ok(());
         }
         let (need, have) = (bytes_in_words(bytes), bytes_in_words(self.memory));
-        Err(ClusterError::Elsewhere(format!(
-            "the part {what} {need} of memory and this worker has {have}: add workers, raise --memory, or give --scratch"
-        )))
+        let remedy = match paged {
+            true => "add workers, raise --memory, or give --scratch",
+            false => "add workers or raise --memory; --scratch does not help, this game keeps its parts in memory",
+        };
+        Err(ClusterError::Elsewhere(format!("the part {what} {need} of memory and this worker has {have}: {remedy}")))
     }
 
     /// Lays out a share, with the room that its part has here.

@@ -85,6 +85,7 @@ mod tests {
             run_cells: vec![positions / 2 / runs as u64; runs],
             set_bytes: positions,
             least_bytes: 0,
+            keeps_to_room: true,
             present: BTreeSet::new(),
             build: vec![Metric::Dtm],
         }

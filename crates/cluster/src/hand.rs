@@ -57,7 +57,7 @@ impl Hand {
             let share = self.assignment.share(self.number)?;
             (share.memory, share.complete)
         };
-        self.bench.check_memory(memory, "is expected to take")?;
+        self.bench.check_memory(&task.table, memory, "is expected to take")?;
         let layout = self.bench.layout(&self.assignment, self.number).await?;
         let layout = Arc::new(layout);
         let limits = layout.peers.iter().map(|p| (p.share, p.limit)).collect();
@@ -68,7 +68,7 @@ impl Hand {
             return Err(ClusterError::Elsewhere(format!("the part has no longer the {complete} plies that it had")));
         }
         let memory = self.held.facts().memory;
-        self.bench.check_memory(memory, "takes")?;
+        self.bench.check_memory(&task.table, memory, "takes")?;
         tracing::debug!(memory, known, cpu_seconds = account.seconds(), "prepared");
         let prepared =
             wire::Prepared { task: Some((&task).into()), share: self.number, memory, known: u32::from(known) };

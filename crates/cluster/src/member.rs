@@ -92,19 +92,20 @@ impl Member {
         self.parts.values().sum()
     }
 
-    /// True when a part of so many bytes fits beside those it holds.
-    pub(crate) fn has_room(&self, bytes: u64) -> bool {
-        self.could_hold(self.memory_used().saturating_add(bytes))
+    /// True when a part of so many bytes of this table fits beside those it holds.
+    pub(crate) fn has_room(&self, bytes: u64, plan: &TablePlan) -> bool {
+        self.could_hold(self.memory_used().saturating_add(bytes), plan)
     }
 
-    /// True when a part of so many bytes fits at all.
-    pub(crate) fn could_hold(&self, bytes: u64) -> bool {
-        self.memory == 0 || bytes <= self.memory.saturating_add(self.scratch)
+    /// True when so many bytes fit at all, with scratch files if the table knows how to use them.
+    fn could_hold(&self, bytes: u64, plan: &TablePlan) -> bool {
+        let scratch = if plan.keeps_to_room { self.scratch } else { 0 };
+        self.memory == 0 || bytes <= self.memory.saturating_add(scratch)
     }
 
     /// True when a part of so many bytes of this table fits at all, with scratch files if need be. They need some memory too.
     pub(crate) fn could_solve(&self, bytes: u64, plan: &TablePlan) -> bool {
-        self.could_hold(bytes) && (self.memory == 0 || bytes <= self.memory || plan.least_bytes <= self.memory)
+        self.could_hold(bytes, plan) && (self.memory == 0 || bytes <= self.memory || plan.least_bytes <= self.memory)
     }
 
     /// True when it takes another small table.
@@ -115,5 +116,35 @@ impl Member {
     /// How messages to users call it.
     pub(crate) fn title(&self) -> String {
         format!("worker {} ({})", self.name, self.address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn scratch_counts_only_for_games_that_use_it() {
+        let hello = wire::Hello { memory: 1000, scratch: 5000, ..wire::Hello::default() };
+        let member = Member::new(MemberId(1), 1, &hello, Duration::ZERO);
+        let plan = |keeps_to_room| TablePlan {
+            table: canju_retro::TableName::new("EWN12B1").unwrap(),
+            smaller: Vec::new(),
+            positions: 100,
+            slices: 1,
+            run_cells: vec![50],
+            set_bytes: 4000,
+            least_bytes: 100,
+            keeps_to_room,
+            present: BTreeSet::new(),
+            build: Vec::new(),
+        };
+        let (room, memory) = (plan(true), plan(false));
+        assert!(member.has_room(4000, &room) && member.could_solve(4000, &room));
+        assert!(!member.has_room(4000, &memory) && !member.could_solve(4000, &memory));
+        assert!(member.has_room(1000, &memory) && member.could_solve(1000, &memory));
+        assert!(room.remedy(1000).contains("or give workers --scratch and at least"), "{}", room.remedy(1000));
+        assert!(memory.remedy(1000).contains("--scratch does not help"), "{}", memory.remedy(1000));
     }
 }

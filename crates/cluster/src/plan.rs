@@ -28,6 +28,8 @@ pub struct TablePlan {
     pub set_bytes: u64,
     /// Bytes of memory below which a scratch folder does not help a part that is all of it.
     pub least_bytes: u64,
+    /// True where a scratch folder helps at all.
+    pub keeps_to_room: bool,
     /// Metrics that the store holds.
     pub present: BTreeSet<Metric>,
     /// Distances to count, in the order in which they are counted. Empty when nothing is missing.
@@ -69,6 +71,7 @@ impl TablePlan {
             run_cells: shape.runs.iter().map(cells_of).collect(),
             set_bytes: shape.set_bytes,
             least_bytes: shape.price(&(0..shape.slices.len() as u32).collect::<Vec<_>>(), 1).least,
+            keeps_to_room: game.keeps_to_room(&table),
             build,
             present,
             table,
@@ -194,11 +197,14 @@ impl TablePlan {
     pub(crate) fn remedy(&self, memory: u64) -> String {
         let enough = (1..=self.run_cells.len()).find(|&n| self.memory_a_worker(n) <= memory);
         let one = bytes_in_words(self.memory_a_worker(1));
-        let scratch = format!("give workers --scratch and at least {} of memory", bytes_in_words(self.least_bytes));
+        let scratch = match self.keeps_to_room {
+            true => format!(", or give workers --scratch and at least {} of memory", bytes_in_words(self.least_bytes)),
+            false => "; --scratch does not help, this game keeps its parts in memory".to_owned(),
+        };
         match enough {
-            Some(n) => format!("take {n} workers of this size, or one of {one}, or {scratch}"),
+            Some(n) => format!("take {n} workers of this size, or one of {one}{scratch}"),
             None => format!(
-                "its largest run alone takes {}: take workers with more memory, or {scratch}",
+                "its largest run alone takes {}: take workers with more memory{scratch}",
                 bytes_in_words(self.memory_a_worker(self.run_cells.len()))
             ),
         }

@@ -193,7 +193,7 @@ impl Conductor {
                 let cells = plan.cells_of(&runs);
                 let memory = plan.memory(cells);
                 let takes = load.iter().filter(|(id, (_, more))| {
-                    self.members.get(id).is_some_and(|m| m.has_room(memory.saturating_add(*more)))
+                    self.members.get(id).is_some_and(|m| m.has_room(memory.saturating_add(*more), plan))
                 });
                 let member =
                     takes.min_by_key(|(id, (cells, _))| (work.shunned.contains(id), *cells, **id)).map(|(id, _)| *id);
@@ -276,7 +276,7 @@ impl Conductor {
         let Some(chosen) = run.shares.get(share) else { return };
         let worth_it = !half || (chosen.runs.len() > 1 && cells(most) >= self.settings.split_from);
         let bytes = if half { chosen.memory / 2 } else { chosen.memory };
-        if worth_it && idle.has_room(bytes) {
+        if worth_it && idle.has_room(bytes, &work.plan) {
             let to = idle.id;
             self.move_share(id, share, Some(to), half);
         }

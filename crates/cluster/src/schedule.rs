@@ -60,7 +60,7 @@ fn place_on(plan: &TablePlan, members: &[&Member], cut_from: u64) -> Placement {
 }
 
 fn whole(plan: &TablePlan, members: &[&Member], need: u64) -> Placement {
-    let free = members.iter().filter(|m| m.has_slot() && m.has_room(need));
+    let free = members.iter().filter(|m| m.has_slot() && m.has_room(need, plan));
     match free.min_by_key(|m| (m.parts.len(), m.id)) {
         Some(m) => Placement::Whole(Box::new(Share::fresh(Some(m.id), 0..plan.run_cells.len(), need))),
         None => Placement::Later { whole: true },
@@ -80,7 +80,11 @@ fn cut(plan: &TablePlan, members: &[&Member]) -> Placement {
     if let Some((share, _)) = pairs().find(|(s, m)| !m.could_solve(s.memory, plan)) {
         return Placement::Never(too_large(plan, members, share.memory));
     }
-    if pairs().all(|(s, m)| m.has_room(s.memory)) { Placement::Cut(shares) } else { Placement::Later { whole: false } }
+    if pairs().all(|(s, m)| m.has_room(s.memory, plan)) {
+        Placement::Cut(shares)
+    } else {
+        Placement::Later { whole: false }
+    }
 }
 
 fn too_large(plan: &TablePlan, members: &[&Member], need: u64) -> String {

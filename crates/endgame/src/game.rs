@@ -59,6 +59,10 @@ impl Game for Xiangqi {
         Ok(Box::new(XiangqiPart::new(index, spec, tables)?))
     }
 
+    fn keeps_to_room(&self, _table: &TableName) -> bool {
+        true
+    }
+
     fn show(&self, table: &TableName, cell: Cell) -> Result<String, GameError> {
         let mut board = Position::empty(Color::Red);
         if self.index(table)?.set_up(cell, &mut board) {

@@ -165,6 +165,10 @@ impl Game for Games {
         self.of(table).metrics(table)
     }
 
+    fn keeps_to_room(&self, table: &TableName) -> bool {
+        self.of(table).keeps_to_room(table)
+    }
+
     fn definition(&self, table: &TableName) -> Option<String> {
         self.definitions.iter().find(|(name, _)| name == table).map(|(_, definition)| definition.clone())
     }

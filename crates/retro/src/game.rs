@@ -296,6 +296,11 @@ pub trait Game: Send + Sync {
         &[Metric::Dtm, Metric::Dtc]
     }
 
+    /// True where parts of a table keep to [`PartSpec::room`]: what does not fit into memory lives in a scratch folder.
+    fn keeps_to_room(&self, _table: &TableName) -> bool {
+        false
+    }
+
     /// The text that a table's rules come from, where its name alone does not tell them: it is kept in the manifest.
     fn definition(&self, _table: &TableName) -> Option<String> {
         None
