@@ -126,7 +126,9 @@ fn decided_beyond(names: &[&str]) {
             drawn.push(counts.sides.iter().map(canju_retro::SideStatistics::draws).sum::<u64>());
             let slices = workshop.game().shape(&table).unwrap().slices;
             let mut all = Vec::new();
-            for (side, slice) in Side::BOTH.into_iter().flat_map(|side| (0..slices.len() as u32).map(move |s| (side, s))) {
+            for (side, slice) in
+                Side::BOTH.into_iter().flat_map(|side| (0..slices.len() as u32).map(move |s| (side, s)))
+            {
                 let codes = workshop.solved(Metric::Dtm).slice(&table, Metric::Wdl, side, slice).unwrap();
                 all.extend((0..codes.len()).map(|number| codes.get(number).unwrap().outcome()));
             }
