@@ -63,7 +63,9 @@ impl TablePlan {
     /// Requests by which the shards of some distances are written or read, win, draw and loss with them.
     fn requests(&self, distances: &[Metric]) -> u64 {
         let runs = self.run_cells.len() as u64;
-        let bytes = |metric| TablePlan { build: vec![metric], ..self.clone() }.stored_bytes();
+        // Win, draw and loss are counted already.
+        let present = BTreeSet::from([Metric::Wdl]);
+        let bytes = |metric| TablePlan { build: vec![metric], present: present.clone(), ..self.clone() }.stored_bytes();
         let of = |bytes: u64| runs * (bytes / runs.max(1)).div_ceil(REQUEST).max(1);
         runs + distances.iter().map(|&metric| of(bytes(metric))).sum::<u64>()
     }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use canju_store::{Key, StoreError};
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -14,6 +15,8 @@ use crate::{Event, FetchError, Home, Origin, Watch};
 
 /// Wrong bytes may have become so on the way: they are fetched once more.
 const TRIES: usize = 2;
+/// Between two looks whether a piece is written.
+const WAIT: Duration = Duration::from_millis(1);
 
 /// What all shards of a fetch share.
 pub(crate) struct Transfer {
@@ -100,12 +103,12 @@ impl Transfer {
             return Err(Failed::Wrong("its BLAKE3 is not that of the manifest".to_owned()));
         }
         let target = self.home.file(&shard.key);
-        self.blocking(shard, move || own(partial)?.place(&target)).await?;
+        self.blocking(shard, move || own(partial).place(&target)).await?;
         Ok(())
     }
 
     async fn discard(&self, shard: &Missing, partial: Arc<Partial>) -> Result<(), FetchError> {
-        self.blocking(shard, move || own(partial)?.discard()).await
+        self.blocking(shard, move || own(partial).discard()).await
     }
 
     /// Runs file work where it may block.
@@ -129,9 +132,16 @@ impl Transfer {
     }
 }
 
-/// The partial shard, once nobody else works on it.
-fn own(partial: Arc<Partial>) -> io::Result<Partial> {
-    Arc::try_unwrap(partial).map_err(|_| io::Error::other("it is still being written"))
+/// The partial shard, once nobody else works on it. A piece that is being written is so to its end, though nobody waits for
+/// it any more when another piece has failed.
+fn own(mut partial: Arc<Partial>) -> Partial {
+    loop {
+        match Arc::try_unwrap(partial) {
+            Ok(partial) => return partial,
+            Err(shared) => partial = shared,
+        }
+        std::thread::sleep(WAIT);
+    }
 }
 
 /// Sorts out where the source's shard is not the one that its manifest lists.
@@ -140,5 +150,28 @@ fn as_damage(error: StoreError, bytes: u64) -> Failed {
         StoreError::NotFound { .. } => Failed::Wrong("the manifest lists it, but it is not there".to_owned()),
         StoreError::OutOfRange { len, .. } => Failed::Wrong(format!("it has {len} bytes, {bytes} by the manifest")),
         other => Failed::For(other.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use canju_table::ShardInfo;
+
+    use super::*;
+
+    #[test]
+    fn a_piece_that_is_being_written_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let aside = folder.path().join("shard");
+        let info = ShardInfo { number: 0, first_slice: 0, slices: 1, bytes: 4, blake3: "0".repeat(64) };
+        let partial = Arc::new(Partial::open(&aside, &info).unwrap());
+        let writer = Arc::clone(&partial);
+        let writing = std::thread::spawn(move || {
+            std::thread::sleep(30 * WAIT);
+            writer.write(0, b"late").unwrap();
+        });
+        own(partial).discard().unwrap();
+        writing.join().unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }
