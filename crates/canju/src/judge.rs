@@ -127,20 +127,14 @@ pub(crate) struct Tally {
     pub slower: u32,
     pub slower_plies: u32,
     /// Violations of the rules of repetition that they let the opponent commit first.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "crate::stats::is_none")]
     pub slower_orders: u32,
     /// Moves that made a loss shorter, and by how many plies in all.
     pub sooner: u32,
     pub sooner_plies: u32,
     /// Violations that they left unused.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "crate::stats::is_none")]
     pub sooner_orders: u32,
-}
-
-/// The plain rules know no orders, and say none.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks it so")]
-const fn is_none(orders: &u32) -> bool {
-    *orders == 0
 }
 
 impl Tally {

@@ -90,9 +90,8 @@ struct Longest {
 }
 
 /// The plain rules know no orders, and say none.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks it so")]
-pub(crate) const fn is_none(order: &u16) -> bool {
-    *order == 0
+pub(crate) fn is_none<T: Default + PartialEq>(orders: &T) -> bool {
+    *orders == T::default()
 }
 
 impl Counts {
