@@ -6,15 +6,19 @@
 use std::ops::Range;
 
 use bytes::Bytes;
+use canju_retro::TableName;
 use canju_store::Key;
 
 use crate::bucket::key;
 use crate::sabotage::{Safeguard, is_gone};
-use crate::{ClusterError, Task, VERSION};
+use crate::{ClusterError, JobId, Task, VERSION};
 
 const MAGIC: [u8; 8] = *b"canju-ck";
 const FORMAT: u16 = 1;
 const HASH: usize = 32;
+
+/// The prefix of all checkpoints.
+pub(crate) const FOLDER: &str = "work/";
 
 /// Bytes from which the stamp of nearly every checkpoint can be read.
 pub(crate) const HEAD: u64 = 16 << 10;
@@ -45,9 +49,14 @@ pub(crate) enum Flaw {
     Foreign,
 }
 
+/// The folder of all checkpoints of a table that is built for a job.
+pub(crate) fn folder_of(job: JobId, table: &TableName) -> String {
+    format!("{FOLDER}{job}/{table}/")
+}
+
 /// The folder of all checkpoints of a task, whichever attempt wrote them.
 pub(crate) fn folder(task: &Task) -> String {
-    format!("work/{}/{}/{}/", task.job, task.table, task.metric)
+    format!("{}{}/", folder_of(task.job, &task.table), task.metric)
 }
 
 /// The name of a checkpoint.
@@ -155,10 +164,9 @@ fn text(bytes: &mut &[u8]) -> Result<String, Flaw> {
 
 #[cfg(test)]
 mod tests {
-    use canju_retro::{Metric, Rules, TableName};
+    use canju_retro::{Metric, Rules};
 
     use super::*;
-    use crate::JobId;
 
     fn task() -> Task {
         Task { job: JobId(3), table: TableName::new("T4").unwrap(), metric: Metric::Dtm, epoch: 77 }

@@ -461,6 +461,11 @@ impl Conductor {
         self.schedule(now);
     }
 
+    /// The folders of checkpoints that may be needed.
+    pub(crate) fn checkpoints(&self) -> BTreeSet<String> {
+        self.works.values().map(Work::checkpoints).collect()
+    }
+
     /// All jobs that want this work fail.
     pub(crate) fn fail(&mut self, now: Duration, id: WorkId, cause: &str) {
         let Some(work) = self.works.get(&id) else { return };

@@ -73,6 +73,7 @@ mod session;
 mod shards;
 mod sizes;
 mod spoken;
+mod sweep;
 mod tally;
 mod task;
 mod token;

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use canju_retro::{Game, Metric, Rules};
-use canju_store::Key;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tonic::Status;
@@ -117,6 +116,7 @@ impl Office {
                     biased;
                     () = self.ledger.keep() => Some(ReignEnd::Deposed),
                     () = self.tick(health) => None,
+                    () = self.tidy() => None,
                 }
             };
             tokio::select! {
@@ -189,9 +189,8 @@ impl Office {
             }
             plans.push(plan);
         }
-        let open: BTreeSet<u64> = records.iter().filter(|r| !r.is_over()).map(|r| r.id).collect();
         self.with(|conductor, now| {
-            if !open.is_empty() {
+            if plans.iter().any(Option::is_some) {
                 conductor.settle(now, crew);
             }
             for (record, plan) in records.iter().zip(plans) {
@@ -208,7 +207,6 @@ impl Office {
                 }
             }
         });
-        self.sweep_left_over(&open).await;
         Ok(())
     }
 
@@ -219,32 +217,6 @@ impl Office {
             rules: record.rules.clone(),
         };
         self.plan(request).await
-    }
-
-    /// Deletes checkpoints of jobs that are not at work.
-    async fn sweep_left_over(self: &Arc<Self>, open: &BTreeSet<u64>) {
-        let objects = match self.bucket.store.list("work/").await {
-            Ok(objects) => objects,
-            Err(error) => {
-                tracing::warn!(%error, "old checkpoints could not be listed");
-                return;
-            }
-        };
-        let job_of = |key: &Key| key.as_str().split('/').nth(1)?.parse::<JobId>().ok().map(|id| id.0);
-        let old = objects.into_iter().map(|o| o.key).filter(|key| job_of(key).is_some_and(|id| !open.contains(&id)));
-        self.delete(old.collect()).await;
-    }
-
-    async fn delete(&self, keys: Vec<Key>) {
-        for key in keys {
-            if self.is_over() {
-                return;
-            }
-            if let Err(error) = self.bucket.store.delete(&key).await {
-                tracing::warn!(%key, %error, "a checkpoint that nobody needs is not deleted");
-                return;
-            }
-        }
     }
 
     fn now(&self) -> Duration {
@@ -322,15 +294,7 @@ impl Office {
                 let office = Arc::clone(self);
                 tokio::spawn(async move { office.commit(&work).await });
             }
-            Action::Sweep(prefix) => {
-                let office = Arc::clone(self);
-                tokio::spawn(async move {
-                    match office.bucket.store.list(&prefix).await {
-                        Ok(objects) => office.delete(objects.into_iter().map(|o| o.key).collect()).await,
-                        Err(error) => tracing::warn!(prefix, %error, "checkpoints that nobody needs are not deleted"),
-                    }
-                });
-            }
+            Action::Sweep(prefix) => drop(tokio::spawn(Arc::clone(self).sweep(prefix))),
             Action::Replan(damage) => {
                 let office = Arc::clone(self);
                 tokio::spawn(async move {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use canju_retro::{Metric, Rules, Statistics};
 
+use crate::checkpoint::folder_of;
 use crate::plan::TablePlan;
 use crate::run::Run;
 use crate::{JobId, MemberId, wire};
@@ -159,7 +160,7 @@ impl Work {
 
     /// The folder of its checkpoints.
     pub(crate) fn checkpoints(&self) -> String {
-        format!("work/{}/{}/", self.home, self.plan.table)
+        folder_of(self.home, &self.plan.table)
     }
 
     /// True for work that could begin now.
