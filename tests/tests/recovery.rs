@@ -1,7 +1,7 @@
 //! A part that is lost at any ply is taken over, and nothing of the table shows it.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-#[path = "../../crates/cluster/tests/toy/mod.rs"]
+#[path = "../../crates/cluster/tests/it/toy.rs"]
 mod toy;
 
 use std::sync::Arc;

@@ -7,7 +7,7 @@
 
 mod play;
 mod scenario;
-#[path = "../../../crates/cluster/tests/toy/mod.rs"]
+#[path = "../../../crates/cluster/tests/it/toy.rs"]
 mod toy;
 mod wires;
 mod world;

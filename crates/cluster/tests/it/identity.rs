@@ -1,18 +1,14 @@
 //! The bytes of tables do not depend on how many workers and processes made them.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
-
-mod town;
-mod toy;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
+use crate::town::{Town, files, hire, settings};
+use crate::toy::Toy;
 use canju_cluster::{Folders, wire};
 use canju_retro::*;
 use canju_table::{FolderSource, TableSet};
-use town::{Town, files, hire, settings};
-use toy::Toy;
 
 async fn build(store: &Path, workers: usize, tables: &[&str], metrics: &[&str]) -> wire::Job {
     let (town, hands) = Town::with(Arc::new(Toy::default()), store, workers).await;
@@ -122,7 +118,7 @@ fn worker_process() {
 
 fn worker_process_of(url: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "worker_process", "--nocapture"])
+        .args(["--exact", "identity::worker_process", "--nocapture"])
         .env(URL, url)
         .stdout(Stdio::null())
         .spawn()

@@ -1,5 +1,4 @@
 //! A folder whose writes below some prefix fail while a switch is on.
-#![allow(dead_code)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

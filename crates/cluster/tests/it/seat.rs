@@ -1,5 +1,4 @@
 //! Coordinators that end in the middle of whatever they do, and one that takes the lease from another.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,5 @@
 //! Both stores do what every store must do; and what only a folder can get wrong.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop")]
-
 use std::fs;
 use std::process::Command;
 use std::sync::Arc;
@@ -47,7 +45,7 @@ async fn processes_count_together() {
     let store = FolderStore::open(folder.path()).unwrap();
     let counter = key("counter");
     store.put(&counter, "0".into()).await.unwrap();
-    let children: Vec<_> = (0..3).map(|_| child("child_counts", folder.path(), "").spawn().unwrap()).collect();
+    let children: Vec<_> = (0..3).map(|_| child("stores::child_counts", folder.path(), "").spawn().unwrap()).collect();
     conformance::raise(&store, &counter, 20).await.unwrap();
     for mut child in children {
         assert!(child.wait().unwrap().success());
@@ -68,7 +66,7 @@ async fn a_write_that_fails_changes_nothing() {
     let store = FolderStore::open(folder.path()).unwrap();
     store.put(&key("old"), "old".into()).await.unwrap();
     // A limit on the length of files stands for a disk that is full in the middle of a write.
-    let ran = child("child_finds_no_room", folder.path(), "ulimit -f 8; trap '' XFSZ;").output().unwrap();
+    let ran = child("stores::child_finds_no_room", folder.path(), "ulimit -f 8; trap '' XFSZ;").output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
     assert_eq!(&store.get(&key("old")).await.unwrap().bytes[..], b"old");
     let names: Vec<_> = store.list("").await.unwrap().into_iter().map(|o| o.key).collect();

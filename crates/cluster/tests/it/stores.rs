@@ -1,19 +1,13 @@
 //! Tables built into a bucket, with failures on the way, are those that are built into a folder.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
-
-#[path = "../../store/tests/fake_s3/mod.rs"]
-mod fake_s3;
-mod town;
-mod toy;
 
 use std::sync::Arc;
 
+use crate::fake_s3::{FakeS3, Fault};
+use crate::town::{Town, files, settings};
+use crate::toy::Toy;
 use canju_cluster::{Stores, wire};
 use canju_shelf::CacheSettings;
 use canju_store::Location;
-use fake_s3::{FakeS3, Fault};
-use town::{Town, files, settings};
-use toy::Toy;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bucket_gets_the_bytes_of_a_folder() {

@@ -1,6 +1,4 @@
 //! Authorities and certificates, for tests.
-#![allow(clippy::unwrap_used, reason = "a test stops where something is wrong")]
-#![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
 

@@ -1,17 +1,13 @@
 //! The HTTP ports: who is shown what.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
-
-mod town;
-mod toy;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use crate::town::settings;
+use crate::toy::Toy;
 use canju_cluster::{Coordinator, Folders, HttpSettings, Network, Security, Token, Worker, WorkerSettings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use town::settings;
-use toy::Toy;
 
 /// Asks for a path. Returns the status and the whole answer.
 async fn get(port: &str, path: &str, headers: &str) -> (u16, String) {

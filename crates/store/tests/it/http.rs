@@ -1,7 +1,5 @@
 //! What a web server offers can be read and nothing else; a server that does it wrong never gives wrong bytes.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop")]
-
 use std::convert::Infallible;
 use std::sync::Arc;
 

@@ -1,11 +1,4 @@
 //! Workers that lose their coordinator, their neighbours or their lives, against a coordinator that follows a script.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
-
-mod chief;
-mod failing;
-mod hindered;
-mod town;
-mod toy;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,14 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::chief::{Attempt, Chief, Guest, Worked, share, soon, work, work_with};
+use crate::failing::FailingFolders;
+use crate::town::files;
+use crate::toy::Toy;
 use bytes::Bytes;
 use canju_cluster::wire::command::Kind as Tell;
 use canju_cluster::wire::report::Kind as Say;
 use canju_cluster::*;
-use chief::{Attempt, Chief, Guest, Worked, share, soon, work, work_with};
 use tempfile::TempDir;
-use town::files;
-use toy::Toy;
 
 /// 16 slices in 8 runs.
 const TABLE: &str = "T6";
@@ -421,7 +415,7 @@ async fn a_store_that_fails_only_delays_checkpoints() {
     let mut chief = Chief::open(store.path()).await;
     chief.checkpoint_millis = 20;
     let broken = Arc::new(AtomicBool::new(true));
-    let buckets = failing::FailingFolders { prefix: "work/", broken: Arc::clone(&broken), failures: Arc::default() };
+    let buckets = FailingFolders { prefix: "work/", broken: Arc::clone(&broken), failures: Arc::default() };
     let _worker = work_with(&[&chief.url], "w", toy(), Arc::new(buckets.clone()), |_| {}).await;
     let mut a = chief.admit(1, 1).await;
     let attempt = Attempt::assign(TABLE, 1, vec![share(&a, 0..RUNS, 0)], &[&mut a]).await;

@@ -1,5 +1,4 @@
 //! A coordinator and its workers in one process, for tests.
-#![allow(dead_code)]
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,6 +9,8 @@ use canju_cluster::*;
 use canju_retro::Game;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+
+use crate::chief::soon;
 
 /// A worker at work.
 pub struct Hand {
@@ -115,9 +116,12 @@ impl Town {
     pub async fn end_of(&self, job: &str) -> wire::Job {
         let mut watch = self.client().await.watch(job).await.unwrap();
         let mut last = None;
-        while let Some(picture) = watch.next().await.unwrap() {
-            last = Some(picture);
-        }
+        let end = async {
+            while let Some(picture) = watch.next().await.unwrap() {
+                last = Some(picture);
+            }
+        };
+        soon("the end of the job", end).await;
         last.unwrap()
     }
 

@@ -13,14 +13,6 @@
 //! | memory too small | `jobs.rs`: `tables_go_only_where_they_fit` |
 //! | told to stop | `replacing_all_workers_keeps_what_they_have_computed` |
 //! | two jobs, one table | `jobs.rs`: `two_jobs_build_a_table_once` |
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
-
-mod away;
-mod chief;
-mod hindered;
-mod seat;
-mod town;
-mod toy;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -28,13 +20,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use away::Away;
+use crate::away::Away;
+use crate::chief::{LIMIT, Worked, soon, work};
+use crate::seat::{LEASE, Seat, Usurper};
+use crate::town::{Town, files, settings};
+use crate::toy::Toy;
 use canju_cluster::{Client, CoordinatorSettings, Folders, Network, is_well, wire};
 use canju_store::{FolderStore, Key, Store};
-use chief::{LIMIT, Worked, soon, work};
-use seat::{LEASE, Seat, Usurper};
-use town::{Town, files, settings};
-use toy::Toy;
 
 /// 16 slices in 8 runs, without smaller tables.
 const TABLE: &str = "T6";
@@ -304,7 +296,7 @@ async fn of_a_killed_worker_only_the_plies_since_its_checkpoint_are_computed_aga
     hands.remove(1).kill();
     until("the loss", async || town.client().await.status().await.unwrap().workers.len() == 1).await;
     open(&game);
-    let end = soon("the end", town.end_of(&job)).await;
+    let end = town.end_of(&job).await;
     assert_eq!(end.state(), wire::JobState::Done, "{}", end.error);
     assert_eq!(files(store.path()), plain().await);
     // The thread of the killed part has ended its ply as well; of no other slice anything was computed again.
@@ -312,6 +304,35 @@ async fn of_a_killed_worker_only_the_plies_since_its_checkpoint_are_computed_aga
     let slices: BTreeSet<u32> = again.iter().map(|&(slice, _)| slice).collect();
     assert!(again.iter().all(|&(_, ply)| ply >= saved) && slices.len() <= SLICES / 2, "{saved} {again:?}");
     until("the sweep", async || checkpoints(store.path(), &job).is_empty()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_checkpoint_that_arrives_late_is_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FolderStore::open(folder.path()).unwrap();
+    let game = gated();
+    let mut settings = for_two(folder.path());
+    settings.checkpoint = Duration::from_millis(20);
+    let town = Town::found(game.clone(), &Folders, settings).await;
+    let _workers = two_workers(&[&town.url], &game).await;
+    let job = town.submit(&[TABLE], &["dtm"]).await.unwrap().id;
+    at_the_gate(&game, 2).await;
+    until("checkpoints", async || checkpoints(folder.path(), &job).len() == 2).await;
+    let needed = checkpoints(folder.path(), &job);
+    let late = async |name: &str| {
+        let key = Key::new(name).unwrap();
+        store.put(&key, vec![1].into()).await.unwrap();
+        until("the sweep", async || store.get(&key).await.is_err()).await;
+    };
+    // Of a table of the same job that is finished, and of another job; what is at work keeps its own.
+    late(&format!("work/{job}/T2/dtm/1-0-0-4")).await;
+    late("work/j99/T4/dtm/1-0-0-4").await;
+    let left = checkpoints(folder.path(), &job);
+    assert!(needed.iter().all(|(share, plies)| left.get(share) >= Some(plies)), "{needed:?} {left:?}");
+    open(&game);
+    assert_eq!(town.end_of(&job).await.state(), wire::JobState::Done);
+    until("the sweep at the end", async || checkpoints(folder.path(), &job).is_empty()).await;
+    late(&format!("work/{job}/{TABLE}/dtm/1-0-0-4")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -335,7 +356,7 @@ async fn replacing_all_workers_keeps_what_they_have_computed() {
     for worker in &mut old {
         soon("leaving", &mut worker.task).await.unwrap().unwrap();
     }
-    let end = soon("the end", town.end_of(&job)).await;
+    let end = town.end_of(&job).await;
     assert_eq!(end.state(), wire::JobState::Done, "{}", end.error);
     assert_eq!(files(store.path()), plain().await);
     // Plies go on while the logs are written; what was there when the workers were told to go is not computed again.
@@ -361,7 +382,7 @@ async fn a_damaged_or_deleted_shard_is_built_again() {
             std::fs::write(&shard, bytes).unwrap();
         }
         open(&game);
-        let end = soon("the end", town.end_of(&job)).await;
+        let end = town.end_of(&job).await;
         assert_eq!(end.state(), wire::JobState::Done, "{}", end.error);
         assert_eq!(files(store.path()), whole);
     }
@@ -411,7 +432,7 @@ async fn a_store_that_is_away_is_waited_for() {
     let status = town.client().await.status().await.unwrap();
     assert_eq!((status.workers.len(), status.jobs[0].state()), (2, wire::JobState::Running));
     away.come_back();
-    let end = soon("the end", town.end_of(&job)).await;
+    let end = town.end_of(&job).await;
     assert_eq!(end.state(), wire::JobState::Done, "{}", end.error);
     assert_eq!(files(store.path()), whole);
     // It is the same reign: nobody could take the lease meanwhile.

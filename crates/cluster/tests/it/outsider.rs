@@ -1,27 +1,21 @@
 //! Strangers: each gets nothing, and a build that runs meanwhile finishes with the same bytes.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
-
-mod pipes;
-mod pki;
-mod town;
-mod toy;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::pipes::Pipes;
+use crate::pki::{Authority, TOKEN, network};
+use crate::town::{Town, files, hire_over, settings};
+use crate::toy::Toy;
 use canju_cluster::wire::exchange_client::ExchangeClient;
 use canju_cluster::wire::membership_client::MembershipClient;
 use canju_cluster::wire::{command::Kind as Told, report::Kind as Say};
 use canju_cluster::*;
-use pipes::Pipes;
-use pki::{Authority, TOKEN, network};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tonic::Code;
-use town::{Town, files, hire_over, settings};
-use toy::Toy;
 
 fn hello(name: &str, address: &str) -> wire::Report {
     let (name, address, version) = (name.to_owned(), address.to_owned(), VERSION.to_owned());

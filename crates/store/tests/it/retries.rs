@@ -1,19 +1,15 @@
 //! Passing failures cost time and nothing else. The clock is tokio's, and stands still while anybody works.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop")]
-
-mod fake_s3;
-
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::fake_s3::{FakeS3, Fault};
 use async_trait::async_trait;
 use bytes::Bytes;
 use canju_store::{ETag, Key, MemoryStore, Object, ObjectInfo, Retrying, Store, StoreError, StoreOptions, open};
-use fake_s3::{FakeS3, Fault};
 use tokio::time::Instant;
 
 #[derive(Clone, Copy)]

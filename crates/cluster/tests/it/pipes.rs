@@ -1,6 +1,4 @@
 //! A network within the process, for tests with a clock that is stopped.
-#![allow(clippy::unwrap_used, reason = "a test stops where something is wrong")]
-#![allow(dead_code)]
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,5 +1,4 @@
 //! A store that does nothing without leave: what tests let fail.
-#![allow(dead_code)]
 
 use std::fmt;
 use std::ops::Range;

@@ -1,5 +1,4 @@
 //! A store that is away while a switch is on, and that is borne with as every store is.
-#![allow(dead_code)]
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

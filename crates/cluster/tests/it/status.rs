@@ -1,16 +1,12 @@
 //! What a coordinator shows of a cluster at work.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
-
-mod town;
-mod toy;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::town::Town;
+use crate::toy::Toy;
 use canju_cluster::wire::{self, Standing};
-use town::Town;
-use toy::Toy;
 
 /// The status when it is as wanted.
 async fn status(town: &Town, wanted: impl Fn(&wire::StatusReply) -> bool) -> wire::StatusReply {

@@ -1,6 +1,4 @@
 //! Messages between workers: repeated, out of order, of another attempt, damaged, too large, lost.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,18 +1,14 @@
 //! What users ask for: jobs that meet, jobs that end early, and what is refused.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
-
-mod town;
-mod toy;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::town::{Town, files, settings};
+use crate::toy::Toy;
 use canju_cluster::{Client, ClusterError, Coordinator, Folders, Network, Worker, WorkerSettings, is_well, wire};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use town::{Town, files, settings};
-use toy::Toy;
 
 async fn at_the_gate(game: &Toy, parts: u32) {
     while game.waiting.load(Ordering::SeqCst) < parts {

@@ -1,7 +1,7 @@
 //! A toy game for tests: tables `T1`, `T2`, ... of a few hundred cells a slice. The moves of a cell are
 //! drawn from a hash; they stay in the slice or go to the next one on either side; some are captures
 //! into smaller tables. A side without moves has lost.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "tests of other crates use some of it")]
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

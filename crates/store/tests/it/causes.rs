@@ -1,17 +1,13 @@
 //! What goes wrong with a bucket is told by its cause, with a remedy; what will not heal by itself is not tried again.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop")]
-
-mod fake_s3;
-
 use std::error::Error;
 use std::net::TcpListener;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::fake_s3::{FakeS3, Fault, KEY_ID, SECRET};
 use canju_store::{AccessKeys, Key, Location, Store, StoreError, StoreOptions, open};
-use fake_s3::{FakeS3, Fault, KEY_ID, SECRET};
 
 /// All that is told of an error, and that no credentials are in it.
 fn told(error: &StoreError) -> String {
@@ -148,7 +144,7 @@ async fn a_condition_that_is_honoured_once_only_is_found_out() {
 #[test]
 fn no_credentials_at_all() {
     let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child_has_no_credentials", "--ignored", "--nocapture"])
+        .args(["--exact", "causes::child_has_no_credentials", "--ignored", "--nocapture"])
         .env_clear()
         .env("AWS_EC2_METADATA_DISABLED", "true")
         .output()

@@ -1,15 +1,11 @@
 //! A bucket is a store like the others.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop")]
-
-mod fake_s3;
-
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::fake_s3::{FakeS3, Fault};
 use bytes::Bytes;
 use canju_store::{Key, S3Store, Store, StoreError, StoreOptions, conformance, open};
-use fake_s3::{FakeS3, Fault};
 
 fn key(text: &str) -> Key {
     Key::new(text).unwrap()

@@ -1,12 +1,9 @@
 //! Certificates, keys and tokens that cannot be used are refused by name.
-#![allow(clippy::unwrap_used, reason = "a test stops where something is wrong")]
-
-mod pki;
 
 use std::net::SocketAddr;
 
+use crate::pki::{Authority, TOKEN, network};
 use canju_cluster::{ClusterError, Credentials, Network, Security, Token};
-use pki::{Authority, TOKEN, network};
 
 type Change<'a> = &'a dyn Fn(&mut Credentials);
 

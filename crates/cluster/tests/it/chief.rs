@@ -1,6 +1,4 @@
 //! A coordinator that does what a test's script says, and workers that attend it.
-#![allow(dead_code)]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is wrong")]
 
 use std::collections::BTreeMap;
 use std::path::Path;
