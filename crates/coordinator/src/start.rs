@@ -38,6 +38,11 @@ pub(crate) async fn start(mut arguments: Start) -> Result<()> {
     if building && workers == 0 && arguments.listen.is_none() {
         bail!("nobody would do the work: give --local-workers, or --listen for workers of other processes");
     }
+    if workers == 0
+        && let Some(option) = of_local_workers(&arguments)
+    {
+        bail!("{option} is for local workers, and there are none: give --local-workers, or give it to `worker start`");
+    }
     if let Some(scratch) = &arguments.scratch {
         check_scratch(scratch)?;
     }
@@ -87,6 +92,16 @@ pub(crate) async fn start(mut arguments: Start) -> Result<()> {
     drop(stop);
     let _ = tokio::time::timeout(Duration::from_secs(3), async { while tasks.join_next().await.is_some() {} }).await;
     result
+}
+
+/// An option that was given and says nothing where there are no local workers.
+fn of_local_workers(arguments: &Start) -> Option<&'static str> {
+    let given = [
+        ("--threads", arguments.threads.is_some()),
+        ("--memory", arguments.memory.is_some()),
+        ("--scratch", arguments.scratch.is_some()),
+    ];
+    given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
 }
 
 /// The HTTP port, where one is wanted.

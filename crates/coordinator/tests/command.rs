@@ -87,6 +87,11 @@ fn says_what_is_wrong_and_what_to_do() {
     let scratch = refused(&["start", "--build", "KRK", "--scratch", &nowhere, "--store", &store]);
     assert!(scratch.contains(&format!("the scratch folder {nowhere} cannot be written: create it")), "{scratch}");
     assert!(!Path::new(&store).exists() && !Path::new(&nowhere).exists());
+    for (option, value) in [("--memory", "1GiB"), ("--scratch", "."), ("--threads", "1")] {
+        let told = refused(&["start", "--listen", "127.0.0.1:0", option, value, "--store", &store]);
+        assert!(told.contains(&format!("{option} is for local workers")), "{told}");
+    }
+    assert!(!Path::new(&store).exists());
     let http = refused(&["start", "--listen", "127.0.0.1:0", "--http", &address, "--store", &store]);
     assert!(http.contains(&format!("cannot listen on {address}")) && http.contains("with --http"), "{http}");
     for bad in ["ftp://127.0.0.1:7420", "localhost", "http://localhost", ""] {
