@@ -112,19 +112,30 @@ fn build_ask_verify_damage() {
     assert!(told.starts_with("error: the table KCPKA is damaged") && told.contains(".shard"), "{told}");
 }
 
-/// Tables of chances: the same shards by one worker and by three that exchange layers, and they answer.
+/// Tables of chances: the same shards by one worker and by three that exchange layers, which are long for five stones, and
+/// they answer.
 #[test]
 fn chances_are_tables() {
     let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let [alone, cut] = folders.each_ref().map(|folder| folder.path().join("tables"));
     for (tables, workers, cut_from) in [(&alone, "1", "1000000000"), (&cut, "3", "1")] {
         let mut coordinator = command("coordinator");
-        coordinator.args(["start", "--build", "ewn61b12", "--metric", "odds", "--threads", "1", "--memory", "1GiB"]);
+        coordinator.args([
+            "start",
+            "--build",
+            "ewn61b12,ewn123b12",
+            "--metric",
+            "odds",
+            "--threads",
+            "1",
+            "--memory",
+            "1GiB",
+        ]);
         coordinator.args(["--local-workers", workers, "--cut-from", cut_from, "--store"]);
         succeeds(coordinator.arg(tables));
     }
     let written = shards(&alone);
-    assert!(written.keys().any(|path| path.to_str().unwrap().contains("EWN12B16")) && written.len() > 14 * 3);
+    assert!(written.keys().any(|path| path.to_str().unwrap().contains("EWN123B12")) && written.len() > 14 * 3);
     assert!(written == shards(&cut), "three workers wrote other bytes than one");
     let value = json(&cut, &["probe", "R1a5 R6b5 B1e1 B2d1 r"]);
     assert_eq!(value["table"], "EWN12B16");

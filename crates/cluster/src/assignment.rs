@@ -116,8 +116,16 @@ pub(crate) struct Layout {
     pub(crate) peers: Vec<Peer>,
 }
 
-/// What a message may take beside one byte for each cell that it can speak of.
+/// What a message may take beside what it says of cells.
 const SLACK: usize = 1 << 20;
+
+/// The longest message about so many cells for each side to move: a byte for each, or the values themselves as the parts
+/// hold them, where a game's messages are those.
+fn limit(shape: &Shape, cells: u64) -> usize {
+    let all: u64 = shape.slices.iter().map(|s| u64::from(s.cells)).sum();
+    let held = u128::from(shape.set_bytes) * u128::from(cells) / u128::from(all.max(1));
+    SLACK.saturating_add(usize::try_from(held.max(2 * u128::from(cells))).unwrap_or(usize::MAX))
+}
 
 impl Layout {
     fn new(shape: Arc<Shape>, assignment: &Assignment, number: u32) -> Result<Self, ClusterError> {
@@ -133,7 +141,7 @@ impl Layout {
             // Who reads is read: the same slices tell whether messages go to a peer and come from it.
             let seen = theirs.iter().filter_map(|&s| shape.slices.get(s as usize));
             let seen = seen.filter(|s| s.neighbours.iter().any(|n| own.contains(n)));
-            let cells: usize = seen.map(|s| s.cells as usize).sum();
+            let cells: u64 = seen.map(|s| u64::from(s.cells)).sum();
             if cells > 0 {
                 peers.push(Peer {
                     share: share as u32,
@@ -141,7 +149,7 @@ impl Layout {
                     address: (other.member != mine.member).then(|| other.address.clone()),
                     slices: theirs,
                     complete: other.complete,
-                    limit: SLACK + 2 * cells,
+                    limit: limit(&shape, cells),
                 });
             }
         }
@@ -171,7 +179,7 @@ mod tests {
     fn shape() -> Arc<Shape> {
         let around = |s: u32| [s.checked_sub(1), (s < 5).then_some(s + 1)].into_iter().flatten().collect();
         let slices = (0..6).map(|s| SliceShape { cells: 10, neighbours: around(s) }).collect();
-        Arc::new(Shape { slices, runs: vec![0..2, 2..4, 4..6], row: 1, positions: 120, set_bytes: 0 })
+        Arc::new(Shape { slices, runs: vec![0..2, 2..4, 4..6], row: 1, positions: 120, set_bytes: 60 })
     }
 
     fn share(worker: u64, runs: &[u32], complete: u32) -> wire::Share {
@@ -196,6 +204,13 @@ mod tests {
         // Only the slice at the edge is read.
         assert_eq!(peers(2)[0].limit, SLACK + 2 * 10);
         assert_eq!(assignment.of(MemberId(2)).map(|(number, _)| number).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    /// Sixteen bytes a cell, as chances of both sides are.
+    #[test]
+    fn a_message_may_be_as_long_as_what_the_parts_hold() {
+        let shape = Shape { set_bytes: 16 * 60, ..shape().as_ref().clone() };
+        assert_eq!(limit(&shape, 10), SLACK + 160);
     }
 
     #[test]
