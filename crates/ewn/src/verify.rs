@@ -91,13 +91,19 @@ fn chance(known: &[(Signature, Chances)], position: &Position) -> Option<f64> {
 
 /// The chance that follows from those after each move, as tables hold it.
 fn follows(known: &[(Signature, Chances)], position: &Position) -> Option<f64> {
+    let stones = position.stones(position.to_move());
+    // What the enemy is left by the best move of each stone: most rolls choose the same stones.
+    let mut left = [f64::INFINITY; 6];
+    for number in stones.numbers() {
+        for m in position.moves_of(number) {
+            let least = &mut left[usize::from(number) - 1];
+            *least = least.min(chance(known, &position.after(&m))?);
+        }
+    }
     let mut sum = 0.0;
     let mut certain = [true; 2];
     for die in Die::ALL {
-        let mut least = f64::INFINITY;
-        for m in position.legal_moves(die) {
-            least = least.min(chance(known, &position.after(&m))?);
-        }
+        let least = stones.chosen(die).map(|number| left[usize::from(number) - 1]).fold(f64::INFINITY, f64::min);
         certain = [certain[0] && least == 1.0, certain[1] && least == 0.0];
         sum += 1.0 - least;
     }
