@@ -14,6 +14,7 @@
 
 mod board;
 mod damage;
+mod dice;
 mod endless;
 mod placements;
 mod pursuit;
@@ -23,6 +24,7 @@ mod workshop;
 
 pub use board::Board;
 pub use damage::{Files, damage, forge};
+pub use dice::write_dice;
 pub use endless::{Endless, Fate, Settled};
 pub use reference::{Judged, Judgement, Reference};
 pub use workshop::Workshop;
