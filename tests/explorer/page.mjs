@@ -1,13 +1,7 @@
 // What a browser shows of finished tables. What is seen is compared with what the server says.
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
-import { mkdirSync, readFileSync } from "node:fs";
-
-const { BROWSER, MODULES, PAGE, SHOTS } = process.env;
-const require = createRequire(`${MODULES}/`);
-const { chromium } = require("playwright-core");
-const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const GENEROUS = 60_000;
+import { readFileSync } from "node:fs";
+import { accessible, api, asked, browser, check, complaints, finish, middle, overflow, PAGE, SHOTS, shoot, until, visit as enter } from "./browser.mjs";
 
 // Horse against two advisors, a win in many plies; the soldier against an advisor, a draw; a table that is not there.
 const WIN = "4ka3/4a4/9/9/4N4/9/9/9/9/4K4 w";
@@ -16,43 +10,10 @@ const ABSENT = "3k5/9/9/9/4R4/9/9/9/4A4/4K4 w";
 // A win under the rules of repetition, told by no server of these tests.
 const PERPETUAL = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w";
 
-let checks = 0;
-function check(what, good, detail = "") {
-  assert.ok(good, `${what} ${typeof detail === "string" ? detail : JSON.stringify(detail)}`);
-  checks += 1;
-  console.log(`ok  ${what}`);
-}
-async function until(what, good) {
-  const end = Date.now() + GENEROUS;
-  for (;;) {
-    const value = await Promise.resolve().then(good).catch(() => null);
-    if (value) return value;
-    assert.ok(Date.now() < end, `never: ${what}`);
-    await new Promise(done => setTimeout(done, 50));
-  }
-}
-const api = async path => { const answer = await fetch(PAGE + path); return { status: answer.status, ...(await answer.json()) }; };
 const movesOf = fen => api(`v1/moves?fen=${encodeURIComponent(fen)}`);
 
-await until("the server", async () => (await fetch(PAGE)).ok);
-const browser = await chromium.launch({
-  executablePath: BROWSER,
-  args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"],
-});
-const complaints = [];
-const origins = new Set();
-const asked = [];
-async function visit(hash, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 950 }, locale: "en-GB", colorScheme: "light", permissions: ["clipboard-read", "clipboard-write"], ...options });
-  const page = await context.newPage();
-  page.setDefaultTimeout(GENEROUS);
-  page.on("pageerror", error => complaints.push(error.stack));
-  page.on("console", message => { if (message.type() === "error" && !/Failed to load resource/.test(message.text())) complaints.push(message.text()); });
-  page.on("request", request => {
-    const url = new URL(request.url());
-    if (url.protocol.startsWith("http")) { origins.add(url.origin); asked.push(url.pathname); }
-  });
-  await page.goto(PAGE + hash);
+async function visit(hash, options) {
+  const page = await enter(hash, options);
   await settled(page);
   return page;
 }
@@ -63,7 +24,6 @@ const verdictIs = (page, text) => until(`the verdict ${text}`, async () => (awai
 const fenIs = (page, fen) => until(`the position ${fen}`, async () => (await page.locator("#fen").inputValue()) === fen);
 const squareOf = name => "abcdefghi".indexOf(name[0]) + 9 * Number(name[1]);
 const point = (page, name) => page.locator(`[data-at="${squareOf(name)}"]`);
-async function middle(locator) { const box = await locator.boundingBox(); return [box.x + box.width / 2, box.y + box.height / 2]; }
 async function drag(page, from, to) {
   await page.mouse.move(...from);
   await page.mouse.down();
@@ -73,21 +33,6 @@ async function drag(page, from, to) {
 }
 const dragPoints = async (page, from, to) => drag(page, await middle(point(page, from)), await middle(point(page, to)));
 const listed = page => page.locator("#moves .move").evaluateAll(rows => rows.map(row => row.dataset.move));
-const overflow = page => page.evaluate(() => document.scrollingElement.scrollWidth - document.documentElement.clientWidth);
-async function shoot(page, name) {
-  if (!SHOTS) return;
-  mkdirSync(SHOTS, { recursive: true });
-  await page.waitForTimeout(400);
-  await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true });
-}
-async function accessible(page, what) {
-  // Colours that glide from one scheme to the next are measured at their end.
-  await page.waitForTimeout(300);
-  await page.evaluate(AXE);
-  const found = await page.evaluate(async () => (await window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"] })).violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 160))]));
-  check(`accessible: ${what}`, found.length === 0, found);
-}
-
 let page;
 try {
   // What the server hands out.
@@ -553,11 +498,7 @@ try {
   page = await visit("");
   check("who comes without a position sees one that the tables know", !/Not in/.test(await head(page)), await head(page));
 
-  assert.deepEqual([...origins], [new URL(PAGE).origin]);
-  check("nothing was asked of anybody else", true);
-  assert.deepEqual(complaints, []);
-  check("the browser complained of nothing", true);
-  console.log(`explorer: ${checks} passed`);
+  finish("explorer");
 } catch (error) {
   if (page) await shoot(page, "failure").catch(() => {});
   if (complaints.length) console.error(complaints.map(text => text.slice(0, 500)));

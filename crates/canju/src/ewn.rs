@@ -10,7 +10,8 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 use canju_ewn::{
-    Color, Die, INDEX_VERSION, Index, Lookup, MOST_STONES, Move, Position, Signature, Square, picture, read_rolled,
+    Color, Die, INDEX_VERSION, Index, Lookup, MOST_STONES, Position, RatedMove, Signature, Square, picture,
+    read_rolled, rolls,
 };
 use canju_retro::TableName;
 use canju_table::{TableSet, shell_word};
@@ -90,18 +91,17 @@ pub(crate) fn probe(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::
     };
     let table = Index::find(&position).map(|(index, _)| index.signature().to_string());
     let dice = rolled.map_or(Die::ALL.to_vec(), |die| vec![die]);
-    let mut rolls = Vec::new();
-    let mut best_move = None;
-    for die in dice.into_iter().filter(|_| position.winner().is_none()) {
-        let mut moves: Vec<(Move, f64)> = position
-            .legal_moves(die)
-            .map(|m| Ok((m, 1.0 - chance(&position.after(&m))?)))
-            .collect::<anyhow::Result<_>>()?;
-        moves.sort_by(|a, b| b.1.total_cmp(&a.1));
-        best_move = rolled.and(moves.first().map(|(m, _)| *m));
-        let rated = moves.iter().map(|(m, chance)| Rated { chosen: m.to_string(), chance: *chance }).collect();
-        rolls.push(Roll { die: die.number(), chance: moves.first().map_or(0.0, |best| best.1), moves: rated });
-    }
+    let rolls = rolls(&position, &dice, |after| chance(after).map(Some))?;
+    let best_move = rolled.and(rolls.first()).and_then(|roll| roll.moves.first()).map(|best| best.chosen);
+    // Every move is known.
+    let rated =
+        |rated: &RatedMove| Rated { chosen: rated.chosen.to_string(), chance: rated.chance.unwrap_or_default() };
+    let roll = |roll: &canju_ewn::Roll| Roll {
+        die: roll.die.number(),
+        chance: roll.chance.unwrap_or_default(),
+        moves: roll.moves.iter().map(rated).collect(),
+    };
+    let rolls = rolls.iter().map(roll).collect();
     let probed = Probed { position: position.to_string(), table, chance: chance(&position)?, rolls };
     if let Some(file) = &arguments.svg {
         fs::write(file, picture(&position, best_move.as_ref()))

@@ -33,6 +33,7 @@ mod part;
 mod picture;
 mod players;
 mod position;
+mod rolls;
 mod signature;
 mod square;
 mod stones;
@@ -53,6 +54,7 @@ pub use players::{
     estimate,
 };
 pub use position::{Move, Position, PositionError};
+pub use rolls::{RatedMove, Roll, rolls};
 pub use signature::Signature;
 pub use square::Square;
 pub use stones::{Die, Stones};

@@ -12,7 +12,7 @@ use canju_xiangqi::{Material, Move, Position};
 
 use crate::answers::{Ending, Line, NoLine, Outcome, Probed, Rated, WithMoves};
 use crate::failure::Failure;
-use crate::statistics::Endgames;
+use crate::statistics::Listing;
 use crate::unknown::{away, judge};
 
 /// Asks the tables. It reads files or a network, and computes: never on a thread that serves others.
@@ -66,11 +66,11 @@ impl Asker {
     }
 
     /// The tables that are there.
-    pub fn endgames(&self, deadline: Deadline) -> Result<Endgames, Failure> {
+    pub fn listing(&self, deadline: Deadline) -> Result<Listing, Failure> {
         if self.is_away() {
             return Err(away());
         }
-        Endgames::list(&self.prober, deadline)
+        Listing::of(&self.prober, deadline)
     }
 
     /// How play goes on.

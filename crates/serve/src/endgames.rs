@@ -28,14 +28,13 @@ pub(crate) struct Info {
     index: u32,
 }
 
-/// The tables that are there.
+/// The endgames of xiangqi that are there.
 #[utoipa::path(get, path = "/v1/endgames", tag = "endgames", responses(
     (status = 200, description = "in the order of their names", body = Endgames),
     (status = "5XX", description = "busy, too late, or the store is away", body = ErrorBody),
 ))]
 pub(crate) async fn endgames(State(service): State<Arc<Service>>, headers: HeaderMap) -> Result<Response, Failure> {
-    let endgames = service.endgames().await?;
-    Ok(json(&headers, Keep::Passing, &*endgames))
+    Ok(json(&headers, Keep::Passing, &service.listing().await?.endgames))
 }
 
 /// What the table of an endgame counts.

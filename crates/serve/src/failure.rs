@@ -22,7 +22,7 @@ pub(crate) struct ErrorBody {
 /// What went wrong.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorDetail {
-    /// A word for programs: `fen`, `illegal`, `name`, `parameter`, `body`, `too_many`, `games`, `too_large`, `path`, `method`, `missing`,
+    /// A word for programs: `fen`, `illegal`, `position`, `name`, `parameter`, `body`, `too_many`, `games`, `too_large`, `path`, `method`, `missing`,
     /// `damaged`, `slow`, `busy`, `store`, `timeout`, `internal`.
     pub kind: &'static str,
     /// What is wrong, where, and what to do.

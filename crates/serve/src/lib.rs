@@ -1,4 +1,5 @@
-//! Finished tables over HTTP: JSON, the explorer page, and the query form of the public xiangqi database.
+//! Finished tables over HTTP: JSON, pages for xiangqi and for EinStein würfelt nicht!, and the query form of the public
+//! xiangqi database.
 //!
 //! A [`Service`] answers questions within [`Limits`]; [`router`] gives it routes, and a [`Server`] a port. Tables are asked by
 //! threads of their own: what serves connections never waits for a disk. `docs/serve.md` describes every answer.
@@ -25,6 +26,7 @@ mod answers;
 mod asker;
 mod chessdb;
 mod endgames;
+mod ewn;
 mod failure;
 mod games;
 mod limits;

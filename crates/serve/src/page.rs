@@ -1,4 +1,4 @@
-//! The explorer page.
+//! The pages for people.
 
 use std::sync::LazyLock;
 
@@ -11,27 +11,51 @@ use sha2::{Digest, Sha256};
 
 use crate::reply::{Keep, tagged};
 
-const PAGE: &str = include_str!("../page/explorer.html");
+/// What a page is sent as.
+struct Page {
+    body: Bytes,
+    /// A page loads nothing from elsewhere, and its own parts are named by their hashes: whatever else got into it would
+    /// not run.
+    policy: Option<HeaderValue>,
+}
 
-/// The page loads nothing from elsewhere, and its own parts are named by their hashes: whatever else got into it would
-/// not run.
-static POLICY: LazyLock<Option<HeaderValue>> = LazyLock::new(|| {
-    let policy = format!(
-        "default-src 'none'; script-src {}; style-src {}; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; \
-         form-action 'none'; frame-ancestors 'none'",
-        hashes(PAGE, "script"),
-        hashes(PAGE, "style")
-    );
-    HeaderValue::try_from(policy).ok()
-});
-
-pub(crate) async fn page(headers: HeaderMap) -> Response {
-    let body = Bytes::from_static(PAGE.as_bytes());
-    let mut response = tagged(&headers, Keep::Passing, "text/html; charset=utf-8", body);
-    if let Some(policy) = &*POLICY {
-        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy.clone());
+impl Page {
+    /// A page with the style and the script that all have in common put in.
+    fn new(source: &str) -> Self {
+        let page = source.replacen("/* common.css */", include_str!("../page/common.css"), 1).replacen(
+            "// common.js",
+            include_str!("../page/common.js"),
+            1,
+        );
+        let policy = format!(
+            "default-src 'none'; script-src {}; style-src {}; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; \
+             form-action 'none'; frame-ancestors 'none'",
+            hashes(&page, "script"),
+            hashes(&page, "style")
+        );
+        Self { body: page.into(), policy: HeaderValue::try_from(policy).ok() }
     }
-    response
+
+    fn send(&self, headers: &HeaderMap) -> Response {
+        let mut response = tagged(headers, Keep::Passing, "text/html; charset=utf-8", self.body.clone());
+        if let Some(policy) = &self.policy {
+            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy.clone());
+        }
+        response
+    }
+}
+
+static EXPLORER: LazyLock<Page> = LazyLock::new(|| Page::new(include_str!("../page/explorer.html")));
+static EWN: LazyLock<Page> = LazyLock::new(|| Page::new(include_str!("../page/ewn.html")));
+
+/// Endgames of xiangqi.
+pub(crate) async fn explorer(headers: HeaderMap) -> Response {
+    EXPLORER.send(&headers)
+}
+
+/// EinStein würfelt nicht!
+pub(crate) async fn ewn(headers: HeaderMap) -> Response {
+    EWN.send(&headers)
 }
 
 /// The hashes of all elements of that name, as a policy wants them.
@@ -66,11 +90,16 @@ mod tests {
     }
 
     #[test]
-    fn the_page_loads_nothing_from_elsewhere() {
-        for word in [" src=\"http", " href=\"http", "@import", "url(http", "style=\"", " onclick=", "eval("] {
-            assert!(!PAGE.contains(word), "{word}");
+    fn the_pages_load_nothing_from_elsewhere() {
+        for page in [&*EXPLORER, &*EWN] {
+            let text = std::str::from_utf8(&page.body).unwrap_or_default();
+            for word in
+                [" src=\"http", " href=\"http", "@import", "url(http", "style=\"", " onclick=", "eval(", "common."]
+            {
+                assert!(!text.contains(word), "{word}");
+            }
+            assert!(text.starts_with("<!doctype html>"));
+            assert!(page.policy.is_some());
         }
-        assert!(PAGE.starts_with("<!doctype html>") || PAGE.starts_with("<!DOCTYPE html>"));
-        assert!(POLICY.is_some());
     }
 }

@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::reply::{Keep, tagged};
 use crate::server::Peer;
 use crate::service::Service;
-use crate::{endgames, games, page, positions};
+use crate::{endgames, ewn, games, page, positions};
 
 /// How long browsers may keep that other pages may ask.
 const ALLOWED: Duration = Duration::from_secs(24 * 3600);
@@ -38,6 +38,7 @@ const ALLOWED: Duration = Duration::from_secs(24 * 3600);
         (name = "positions", description = "Who wins, in how many plies, and by which moves"),
         (name = "games", description = "Games and studies as files hold them"),
         (name = "endgames", description = "The tables and what they count"),
+        (name = "ewn", description = "EinStein würfelt nicht!: chances of winning"),
         (name = "chessdb", description = "The query form of the public xiangqi database"),
         (name = "server", description = "The server itself"),
     )
@@ -53,6 +54,9 @@ fn described() -> (Router<Arc<Service>>, Description) {
         .routes(routes!(games::games))
         .routes(routes!(endgames::endgames))
         .routes(routes!(endgames::statistics))
+        .routes(routes!(ewn::chances))
+        .routes(routes!(ewn::board))
+        .routes(routes!(ewn::tables))
         .routes(routes!(endgames::info))
         .routes(routes!(endgames::healthz))
         .routes(routes!(endgames::chessdb))
@@ -71,7 +75,8 @@ pub fn router(service: Service) -> Router {
         .expose_headers([header::ETAG, header::RETRY_AFTER])
         .max_age(ALLOWED);
     routes
-        .route("/", get(page::page))
+        .route("/", get(page::explorer))
+        .route("/ewn", get(page::ewn))
         .route("/openapi.json", get(openapi).with_state(description))
         .fallback(nowhere)
         .method_not_allowed_fallback(otherwise)

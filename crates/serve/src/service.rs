@@ -15,7 +15,7 @@ use crate::Limits;
 use crate::asker::{Asker, Deadline};
 use crate::failure::Failure;
 use crate::positions::read_body;
-use crate::statistics::Endgames;
+use crate::statistics::Listing;
 
 /// Answers questions about the tables of a prober, within limits.
 pub struct Service {
@@ -25,7 +25,7 @@ pub struct Service {
     entered: Arc<Semaphore>,
     /// Places for threads that ask.
     working: Arc<Semaphore>,
-    listed: Mutex<Option<(Instant, Arc<Endgames>)>>,
+    listed: Mutex<Option<(Instant, Arc<Listing>)>>,
     /// Held by who lists the tables anew.
     listing: tokio::sync::Mutex<()>,
     /// Places for bodies that come in.
@@ -106,30 +106,30 @@ impl Service {
 
     /// The tables that are there, as they were a moment ago. While they are listed anew, which may take long, others are
     /// shown the list of before.
-    pub(crate) async fn endgames(&self) -> Result<Arc<Endgames>, Failure> {
+    pub(crate) async fn listing(&self) -> Result<Arc<Listing>, Failure> {
         let listed = || self.listed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let known = listed();
-        if let Some((when, endgames)) = &known
+        if let Some((when, listing)) = &known
             && when.elapsed() < self.limits.fresh
         {
-            return Ok(Arc::clone(endgames));
+            return Ok(Arc::clone(listing));
         }
-        let _listing = match (self.listing.try_lock(), known) {
-            (Ok(listing), _) => listing,
-            (Err(_), Some((_, endgames))) => return Ok(endgames),
+        let _anew = match (self.listing.try_lock(), known) {
+            (Ok(anew), _) => anew,
+            (Err(_), Some((_, listing))) => return Ok(listing),
             (Err(_), None) => {
                 let late = |_| Failure::timeout();
-                let listing = timeout_at((Instant::now() + self.limits.timeout).into(), self.listing.lock());
-                let listing = listing.await.map_err(late)?;
-                if let Some((_, endgames)) = listed() {
-                    return Ok(endgames);
+                let anew = timeout_at((Instant::now() + self.limits.timeout).into(), self.listing.lock());
+                let anew = anew.await.map_err(late)?;
+                if let Some((_, listing)) = listed() {
+                    return Ok(listing);
                 }
-                listing
+                anew
             }
         };
-        let endgames = Arc::new(self.ask(|asker, deadline| asker.endgames(deadline)).await?);
-        *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), Arc::clone(&endgames)));
-        Ok(endgames)
+        let listing = Arc::new(self.ask(|asker, deadline| asker.listing(deadline)).await?);
+        *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), Arc::clone(&listing)));
+        Ok(listing)
     }
 
     /// The body of a request, within bounds of size, number and time.

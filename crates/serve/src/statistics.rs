@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
+use canju_ewn::Signature;
 use canju_probe::{ProbeError, Prober, Reason, Unknown};
 use canju_retro::{Distance, Metric, Side, TableName};
 use canju_table::{Histogram, LongestLine, LongestPair, Manifest, SideCounts, TableError};
@@ -11,10 +12,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::asker::{Asker, Deadline};
+use crate::ewn::{DiceTable, DiceTables};
 use crate::failure::Failure;
 use crate::unknown::store;
 
-/// The tables that are there.
+/// The endgames of xiangqi that are there.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Endgames {
     pub rules: &'static str,
@@ -131,29 +133,43 @@ pub(crate) struct Bar {
     pub positions: u64,
 }
 
-impl Endgames {
+/// The tables that are there, game by game. Those of puzzles are not served.
+#[derive(Clone, Debug)]
+pub(crate) struct Listing {
+    pub endgames: Endgames,
+    pub dice: DiceTables,
+}
+
+impl Listing {
     /// The tables of the prober. One bad manifest does not hide the others.
-    pub fn list(prober: &Prober, deadline: Deadline) -> Result<Self, Failure> {
+    pub fn of(prober: &Prober, deadline: Deadline) -> Result<Self, Failure> {
         let tables = prober.tables();
-        let (mut endgames, mut damaged) = (Vec::new(), Vec::new());
+        let (mut endgames, mut damaged, mut dice) = (Vec::new(), Vec::new(), DiceTables::default());
         for table in tables.endgames().map_err(|error| store(&error))? {
             deadline.check()?;
+            let stones = table.as_str().parse::<Signature>().ok().map(Signature::count);
             match tables.manifest(&table) {
-                Ok(manifest) => endgames.push(Listed {
-                    endgame: table.to_string(),
-                    metrics: names(&manifest),
-                    men: men(&table),
-                    positions: manifest.positions,
-                }),
+                _ if canju_games::is_puzzle(table.as_str()) => {}
+                Ok(manifest) => {
+                    let (name, positions) = (table.to_string(), manifest.positions);
+                    match stones {
+                        Some(stones) => dice.tables.push(DiceTable { table: name, stones, positions }),
+                        None => {
+                            let (metrics, men) = (names(&manifest), men(&table));
+                            endgames.push(Listed { endgame: name, metrics, men, positions });
+                        }
+                    }
+                }
                 Err(error @ TableError::Io { .. }) => return Err(store(&error)),
                 Err(error) => {
                     tracing::warn!(%table, %error, "a table cannot be used");
                     tables.forget(&table);
-                    damaged.push(table.to_string());
+                    if stones.is_some() { &mut dice.damaged } else { &mut damaged }.push(table.to_string());
                 }
             }
         }
-        Ok(Self { rules: tables.rules().name(), place: tables.place(), endgames, damaged })
+        let endgames = Endgames { rules: tables.rules().name(), place: tables.place(), endgames, damaged };
+        Ok(Self { endgames, dice })
     }
 }
 
@@ -161,6 +177,9 @@ impl Statistics {
     /// What is counted of an endgame whose name may be in any order and case.
     pub fn of(asker: &Asker, name: &str) -> Result<Self, Failure> {
         let wrong = |why: String| Failure::request("name", why);
+        if let Ok(dice) = name.parse::<Signature>() {
+            return Err(wrong(format!("{dice} is a table of EinStein würfelt nicht!: ask /v1/ewn, or look at /ewn")));
+        }
         let material: Material =
             name.parse().map_err(|error: canju_xiangqi::MaterialError| wrong(error.to_string()))?;
         let (canonical, _) = material.canonical();

@@ -5,6 +5,7 @@ mod batch;
 mod chessdb;
 mod connections;
 mod endgames;
+mod ewn;
 mod games;
 mod http;
 mod nonsense;
