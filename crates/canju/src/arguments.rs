@@ -161,6 +161,9 @@ pub(crate) struct SolveArguments {
     /// Draw the solution into this file.
     #[arg(long, value_name = "OUT")]
     pub svg: Option<PathBuf>,
+    /// Write a page for browsers into this file, which shows the solution step by step.
+    #[arg(long, value_name = "OUT")]
+    pub html: Option<PathBuf>,
     /// Write JSON.
     #[arg(long)]
     pub json: bool,

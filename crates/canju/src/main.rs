@@ -8,6 +8,7 @@ mod file;
 mod judge;
 mod line;
 mod list;
+mod memory;
 mod probe;
 mod probe_file;
 mod puzzle;

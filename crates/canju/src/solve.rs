@@ -10,12 +10,14 @@ use canju_retro::{Cell, Outcome, Players};
 use serde::Serialize;
 
 use crate::arguments::SolveArguments;
+use crate::memory;
 use crate::puzzle::words;
 use crate::words::grouped;
 
 pub(crate) fn run(arguments: &SolveArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let puzzle = Puzzle::read(&arguments.file)?;
     let file = arguments.file.display();
+    memory::check(&format!("{file} takes"), puzzle.memory(arguments.store.is_some()), "solve it on a larger machine")?;
     let solution = match &arguments.store {
         None => Solution::of(&puzzle).with_context(|| format!("cannot solve {file}"))?,
         Some(place) => {
@@ -31,6 +33,10 @@ pub(crate) fn run(arguments: &SolveArguments, out: &mut dyn Write) -> anyhow::Re
         if !arguments.json && !solution.is_labelled() {
             writeln!(out, "the picture has no labels, which so many squares have no place for: --table prints them")?;
         }
+    }
+    if let Some(path) = &arguments.html {
+        let page = solution.page().with_context(|| format!("no page can be made of {file}"))?;
+        std::fs::write(path, page).with_context(|| format!("the page cannot be written to {}", path.display()))?;
     }
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string(&Solved::new(&solution, arguments.table)?)?)?;

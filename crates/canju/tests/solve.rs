@@ -108,6 +108,21 @@ fn pictures_are_written() {
     assert!(fs::read_to_string(&picture).unwrap().contains("<polyline"));
 }
 
+/// Every example as a page, with a scene and a line for each step.
+#[test]
+fn pages_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("solution.html");
+    for (name, steps) in [("ghosts.toml", 11), ("hunter.toml", 17), ("hunter-unsolvable.toml", 0), ("boxes.toml", 13)] {
+        let file = format!("docs/examples/{name}");
+        let printed = stdout(&canju(&["solve", &file, "--html", page.to_str().unwrap()]));
+        let html = fs::read_to_string(&page).unwrap();
+        assert_eq!(html.matches("<g class=\"scene").count(), steps + 1, "{name}");
+        assert_eq!(html.matches("<li>").count(), steps + 1, "{name}");
+        assert!(html.contains(printed.lines().next().unwrap()), "{name}");
+    }
+}
+
 /// A way of more steps than a table tells is told without one.
 #[test]
 fn long_ways_need_no_table() {
@@ -127,6 +142,9 @@ fn long_ways_need_no_table() {
         "{}",
         &printed[..400]
     );
+    let output = canju(&["solve", &maze, "--html", &path("long.html")]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && told.contains("80000 steps are more than a page shows"), "{told}");
     let solved = json(&["solve", &maze, "--json"]);
     assert_eq!((&solved["steps"], &solved["longest"]["steps"]), (&80_000.into(), &80_000.into()));
     let refused = canju(&["solve", &maze, "--store", &store]);

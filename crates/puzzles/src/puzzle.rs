@@ -3,10 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use canju_retro::{Cell, Explicit, ExplicitTables, GameError, TableName};
+use canju_retro::{Cell, Explicit, ExplicitTables, GameError, Players, TableName};
 
 use crate::error::Text;
 use crate::{Chase, Maze, PuzzleError, Regions, River, drawing, file, picture};
+
+/// Bytes of a position while it is labelled, and while a table is made: measured of crossings, about.
+const BYTES: u64 = 20;
+const TABLE_BYTES: u64 = 64;
 
 /// A puzzle that was read from a file.
 #[derive(Clone)]
@@ -125,6 +129,13 @@ impl Puzzle {
             Board::Regions(regions) => regions.as_ref(),
             Board::Chase(chase) => chase.as_ref(),
         }
+    }
+
+    /// Bytes of memory that it takes to solve it, about; more where a table is made of it.
+    #[must_use]
+    pub fn memory(&self, table: bool) -> u64 {
+        let positions = crate::solution::positions(self.rules());
+        positions * if table || self.rules().players() == Players::Two { TABLE_BYTES } else { BYTES }
     }
 
     /// The position that it begins with.

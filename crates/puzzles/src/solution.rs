@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use canju_retro::{
-    Cell, Distance, GameError, MOST_PLIES, MemoryTables, Metric, Outcome, Part, Players, Rules, Side, Tables, Values,
-    by_breadth, solve,
+    Cell, Distance, Explicit, GameError, MOST_PLIES, MemoryTables, Metric, Outcome, Part, Players, Rules, Side, Tables,
+    Values, by_breadth, solve,
 };
 
 use crate::Puzzle;
@@ -243,6 +243,12 @@ impl Solution {
     }
 }
 
+/// How many positions there are, those that the rules forbid too.
+pub(crate) fn positions(rules: &dyn Explicit) -> u64 {
+    let sides = if rules.players() == Players::Two { 2 } else { 1 };
+    sides * rules.slices().iter().map(|shape| u64::from(shape.cells)).sum::<u64>()
+}
+
 /// Steps to the end; `None` where there is none.
 fn steps(value: Outcome) -> Option<u32> {
     match value {
@@ -258,8 +264,7 @@ impl Puzzle {
     /// [`GameError::TooLong`] where a way is longer than a table can tell.
     pub fn check_table(&self) -> Result<(), GameError> {
         let most = u32::from(MOST_PLIES);
-        let cells: u64 = self.rules().slices().iter().map(|shape| u64::from(shape.cells)).sum();
-        if self.rules().players() == Players::Two || cells <= u64::from(most) {
+        if self.rules().players() == Players::Two || positions(self.rules()) <= u64::from(most) {
             return Ok(());
         }
         match Solution::of(self)?.longest() {

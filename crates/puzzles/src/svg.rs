@@ -14,20 +14,20 @@ const SQUARE: u32 = 24;
 const MOST_LABELS: u32 = 10_000;
 /// The distance of nodes from the middle, and the size of a node.
 const RADIUS: f64 = 160.0;
-const NODE: f64 = 18.0;
+pub(crate) const NODE: f64 = 18.0;
 /// The height of a step of a crossing, and the width of the boat.
 const STEP: f64 = 36.0;
 const BOAT: f64 = 40.0;
 /// Between words and what is beside them.
-const GAP: f64 = 8.0;
+pub(crate) const GAP: f64 = 8.0;
 /// Sizes of letters.
-const LETTER: f64 = 13.0;
-const SMALL: f64 = 12.0;
+pub(crate) const LETTER: f64 = 13.0;
+pub(crate) const SMALL: f64 = 12.0;
 
-const WAY: &str = "#c2410c";
+pub(crate) const WAY: &str = "#c2410c";
 const WALL: &str = "#334155";
-const WATER: &str = "#bae6fd";
-const HAVEN: &str = "#bbf7d0";
+pub(crate) const WATER: &str = "#bae6fd";
+pub(crate) const HAVEN: &str = "#bbf7d0";
 
 impl Solution {
     /// A picture of the puzzle with a shortest solution, as SVG: a maze with labels and way, the steps of a crossing, the graph
@@ -41,6 +41,11 @@ impl Solution {
             Board::Regions(regions) => self.regions(regions, &line),
             Board::Chase(chase) => self.chase(chase, &line),
         };
+        self.framed(&drawn)
+    }
+
+    /// The whole picture.
+    pub(crate) fn framed(&self, drawn: &Drawn) -> String {
         let (width, height) = drawn.size;
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
@@ -56,7 +61,7 @@ impl Solution {
         !matches!(self.puzzle().board(), Board::Maze(maze) if maze.width() * maze.height() > MOST_LABELS)
     }
 
-    fn maze(&self, maze: &Maze, line: &[Cell]) -> Drawn {
+    pub(crate) fn maze(&self, maze: &Maze, line: &[Cell]) -> Drawn {
         let mut body = String::new();
         for row in 0..maze.height() {
             // Walls side by side are one.
@@ -76,15 +81,11 @@ impl Solution {
                 column += 1;
             }
         }
-        let middle = |cell: &Cell| {
-            let (row, column) = maze.square(*cell);
-            (f64::from(column * SQUARE + SQUARE / 2), f64::from(row * SQUARE + SQUARE / 2))
-        };
-        body += &polyline(line.iter().map(middle), 4.0);
+        body += &polyline(line.iter().map(|&cell| middle(maze, cell)), 4.0);
         if self.is_labelled() {
             for cell in self.cells() {
                 if let Some(steps) = self.steps_from(cell) {
-                    let (x, y) = middle(&cell);
+                    let (x, y) = middle(maze, cell);
                     body += &label(x, y, 9.0, Anchor::Middle, &(steps + 1).to_string());
                 }
             }
@@ -92,7 +93,7 @@ impl Solution {
         Drawn { size: (maze.width() * SQUARE, maze.height() * SQUARE), body }
     }
 
-    fn regions(&self, regions: &Regions, line: &[Cell]) -> Drawn {
+    pub(crate) fn regions(&self, regions: &Regions, line: &[Cell]) -> Drawn {
         let names = (0..regions.len()).filter_map(|region| regions.name(regions.cell(region)));
         let graph = Graph::new(regions.len(), names);
         let mut body = String::new();
@@ -182,6 +183,12 @@ impl Solution {
     }
 }
 
+/// The middle of a square of a maze.
+pub(crate) fn middle(maze: &Maze, cell: Cell) -> (f64, f64) {
+    let (row, column) = maze.square(cell);
+    (f64::from(column * SQUARE + SQUARE / 2), f64::from(row * SQUARE + SQUARE / 2))
+}
+
 /// A position of a crossing, in words.
 struct Row {
     /// True for a boat at the start.
@@ -193,21 +200,21 @@ struct Row {
 }
 
 /// The inside of a picture.
-struct Drawn {
-    size: (u32, u32),
-    body: String,
+pub(crate) struct Drawn {
+    pub(crate) size: (u32, u32),
+    pub(crate) body: String,
 }
 
 /// Nodes on a circle, with names outside of it.
-struct Graph {
+pub(crate) struct Graph {
     nodes: usize,
-    size: (u32, u32),
+    pub(crate) size: (u32, u32),
     radius: f64,
 }
 
 impl Graph {
     /// So many nodes, with these names beside them.
-    fn new<'a>(nodes: usize, names: impl Iterator<Item = &'a str>) -> Self {
+    pub(crate) fn new<'a>(nodes: usize, names: impl Iterator<Item = &'a str>) -> Self {
         // A node needs its place on the circle.
         let radius = RADIUS.max(nodes as f64 * NODE * 3.0 / TAU);
         let beside = names.map(|name| width(name, SMALL)).fold(2.0 * NODE, f64::max);
@@ -225,17 +232,17 @@ impl Graph {
         (angle.cos(), angle.sin())
     }
 
-    fn at(&self, node: usize) -> (f64, f64) {
+    pub(crate) fn at(&self, node: usize) -> (f64, f64) {
         let ((x, y), (cos, sin)) = (self.middle(), self.direction(node));
         (x + self.radius * cos, y + self.radius * sin)
     }
 
-    fn edge(&self, a: usize, b: usize) -> String {
+    pub(crate) fn edge(&self, a: usize, b: usize) -> String {
         let ((x1, y1), (x2, y2)) = (self.at(a), self.at(b));
         format!("<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{WALL}\"/>\n")
     }
 
-    fn node(&self, node: usize, fill: &str, inside: &str, name: &str) -> String {
+    pub(crate) fn node(&self, node: usize, fill: &str, inside: &str, name: &str) -> String {
         let ((x, y), (cos, sin)) = (self.at(node), self.direction(node));
         let circle = format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{NODE}\" fill=\"{fill}\" stroke=\"{WALL}\"/>\n");
         let anchor = match cos {
@@ -264,14 +271,14 @@ fn polyline(points: impl Iterator<Item = (f64, f64)>, width: f64) -> String {
 
 /// Which end of words stands at their place.
 #[derive(Clone, Copy)]
-enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
 }
 
 /// Words with a pale rim, so that they are read on lines too.
-fn label(x: f64, y: f64, size: f64, anchor: Anchor, words: &str) -> String {
+pub(crate) fn label(x: f64, y: f64, size: f64, anchor: Anchor, words: &str) -> String {
     if words.is_empty() {
         return String::new();
     }
@@ -289,11 +296,11 @@ fn label(x: f64, y: f64, size: f64, anchor: Anchor, words: &str) -> String {
 }
 
 /// About how wide words are drawn; rather too much, since fonts differ.
-fn width(words: &str, size: f64) -> f64 {
+pub(crate) fn width(words: &str, size: f64) -> f64 {
     let letters = words.chars().map(|letter| if letter < '\u{2e80}' { 0.58 } else { 1.05 });
     size * letters.sum::<f64>()
 }
 
-fn escape(words: &str) -> String {
+pub(crate) fn escape(words: &str) -> String {
     words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,16 +1,14 @@
 //! Chances from finished tables, or from tables that are computed at once.
 
 use std::collections::HashMap;
-use std::fs;
 use std::sync::{Arc, OnceLock};
 
-use anyhow::bail;
 use canju_ewn::{Book, Index, Lookup, LookupError, Position, Signature};
 use canju_probe::Prober;
 use canju_retro::Metric;
 
 use super::arguments::Known;
-use crate::tables;
+use crate::{memory, tables};
 
 /// Finished tables, of which some are there.
 pub(crate) struct TableLookup {
@@ -51,13 +49,6 @@ impl Lookup for TableLookup {
 /// Tables that take more memory than this are announced.
 const SAID: u64 = 1 << 30;
 
-/// Bytes of memory that are free; `None` where the system does not tell.
-fn free_memory() -> Option<u64> {
-    let told = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
-}
-
 /// What the players may know.
 pub(crate) fn open(known: &Known) -> anyhow::Result<Arc<dyn Lookup>> {
     if known.tables.is_some() {
@@ -65,14 +56,8 @@ pub(crate) fn open(known: &Known) -> anyhow::Result<Arc<dyn Lookup>> {
         return Ok(Arc::new(TableLookup::new(tables::open(&place)?)?));
     }
     let (stones, bytes) = (known.stones.into(), Book::memory(known.stones.into()));
-    if let Some(free) = free_memory().filter(|&free| free < bytes) {
-        bail!(
-            "tables of up to {stones} stones take {:.1} GB of memory, and {:.1} GB are free: take fewer --stones, or give \
-             finished tables with --tables",
-            bytes as f64 / 1e9,
-            free as f64 / 1e9
-        );
-    }
+    let what = format!("tables of up to {stones} stones take");
+    memory::check(&what, bytes, "take fewer --stones, or give finished tables with --tables")?;
     if bytes > SAID {
         tracing::info!("computing the tables of up to {stones} stones: {:.1} GB of memory", bytes as f64 / 1e9);
     }

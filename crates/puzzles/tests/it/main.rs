@@ -5,6 +5,7 @@ mod chase;
 mod errors;
 mod laws;
 mod mazes;
+mod pages;
 mod pictures;
 mod rivers;
 
