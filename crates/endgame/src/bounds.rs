@@ -232,7 +232,8 @@ pub(crate) fn suspects(
         for (word, cells) in tried.iter() {
             let number = (plane * view.words) as u32 + word;
             let cells = cells & !known.as_mut().map_or(0, |known| known.get(number));
-            if cells != 0 {
+            // Of an undecided cell some quiet move does not lose: it would have to violate.
+            if cells != 0 && victims.can_be_violated(view.index, plane, view.slice, word as usize) {
                 let into = |end: End| {
                     let plane = victims.carry(view.index, plane, (view.slice, word as usize), end);
                     if end.slice != view.slice {

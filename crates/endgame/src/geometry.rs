@@ -30,6 +30,8 @@ pub(crate) struct Geometry {
     walks: Box<[[[u8; 10]; 4]; 90]>,
     forth: [[Steps; 7]; 2],
     back: [[Steps; 7]; 2],
+    /// From where a horse attacks each square, and the legs on the way: both together, as mostly none is blocked.
+    horses: [[u128; 2]; 90],
 }
 
 /// Marks the end of a walk.
@@ -78,7 +80,7 @@ impl Geometry {
             }
         }
         let empty = || std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| Vec::new())));
-        let mut geometry = Self { between, rays, walks, forth: empty(), back: empty() };
+        let mut geometry = Self { between, rays, walks, forth: empty(), back: empty(), horses: [[0; 2]; 90] };
         for color in Color::ALL {
             for role in [Role::Chariot, Role::Cannon, Role::Horse, Role::Soldier] {
                 let mut pairs = Vec::new();
@@ -95,6 +97,9 @@ impl Geometry {
                     geometry.back[color.index()][role.index()][t].push(step(s));
                 }
             }
+        }
+        for (horses, steps) in geometry.horses.iter_mut().zip(&geometry.back[0][Role::Horse.index()]) {
+            *horses = steps.iter().fold([0; 2], |[from, legs], s| [from | bit(usize::from(s.to)), legs | s.path]);
         }
         geometry
     }
@@ -173,6 +178,7 @@ impl Geometry {
         match role {
             Role::Chariot => self.lines(target, occupied, 0),
             Role::Cannon => self.lines(target, occupied, 1),
+            Role::Horse if self.horses[target][1] & occupied == 0 => self.horses[target][0],
             Role::Horse => self.back(color, role)[target]
                 .iter()
                 .filter(|step| step.path & occupied == 0)

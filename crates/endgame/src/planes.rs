@@ -30,19 +30,22 @@ pub(crate) fn without(set: &Frontier, other: &Frontier) -> Frontier {
 
 /// The cells of either set.
 pub(crate) fn union(one: &Frontier, other: &Frontier) -> Frontier {
-    let mut all = Frontier::with_capacity(one.len().max(other.len()));
-    let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
-    loop {
-        let next = match (one.peek(), other.peek()) {
-            (Some(&(a, cells)), Some(&(b, more))) if a == b => (a, cells | more),
-            (Some(&(a, cells)), other) if other.is_none_or(|&(b, _)| a < b) => (a, cells),
-            (_, Some(&(b, more))) => (b, more),
-            (_, None) => return all,
-        };
-        one.next_if(|&(a, _)| a == next.0);
-        other.next_if(|&(b, _)| b == next.0);
-        all.push(next.0, next.1);
+    if one.is_empty() || other.is_empty() {
+        return if one.is_empty() { other.clone() } else { one.clone() };
     }
+    let mut all = Frontier::with_capacity(one.len() + other.len());
+    let (first, second) = (one.words(), other.words());
+    let (mut i, mut j) = (0, 0);
+    while i < first.len() && j < second.len() {
+        let (a, b) = (first[i], second[j]);
+        let cells = if a <= b { one.bits()[i] } else { 0 };
+        all.push(a.min(b), if b <= a { cells | other.bits()[j] } else { cells });
+        i += usize::from(a <= b);
+        j += usize::from(b <= a);
+    }
+    one.iter().skip(i).chain(other.iter().skip(j)).for_each(|(word, cells)| all.push(word, cells));
+    all.trim();
+    all
 }
 
 /// See [`seek`].

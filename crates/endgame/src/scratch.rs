@@ -14,6 +14,8 @@ pub(crate) struct Scratch {
 thread_local! {
     /// One a thread: slices are worked on by one thread each, and clearing costs only what was touched.
     static SCRATCH: RefCell<Scratch> = RefCell::default();
+    /// Empty words for sets that are spread out, of which there are a few at a time.
+    static SPARE: RefCell<Vec<Vec<u128>>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Scratch {
@@ -49,5 +51,59 @@ impl Scratch {
         }
         result.trim();
         result
+    }
+}
+
+/// A set spread out over the words of its slices' planes, where each is found at once. This thread's memory is used again:
+/// clearing it costs only what the set holds.
+pub(crate) struct Spread<'f> {
+    words: Vec<u128>,
+    set: &'f Frontier,
+}
+
+impl<'f> Spread<'f> {
+    pub fn new(set: &'f Frontier, words: usize) -> Self {
+        let mut spread = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
+        if spread.len() < words {
+            spread.resize(words, 0);
+        }
+        set.iter().for_each(|(word, cells)| spread[word as usize] = cells);
+        Self { words: spread, set }
+    }
+
+    #[inline]
+    pub fn get(&self, word: usize) -> u128 {
+        self.words[word]
+    }
+}
+
+impl Drop for Spread<'_> {
+    fn drop(&mut self) {
+        let mut words = std::mem::take(&mut self.words);
+        self.set.words().iter().for_each(|&word| words[word as usize] = 0);
+        SPARE.with_borrow_mut(|spare| spare.push(words));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_spread_out_leaves_nothing() {
+        let set = |words: &[(u32, u128)]| {
+            let mut set = Frontier::new();
+            words.iter().for_each(|&(word, cells)| set.push(word, cells));
+            set
+        };
+        let (one, other, small) = (set(&[(1, 5), (9, 1)]), set(&[(0, 3), (2, 8)]), set(&[(1, 2)]));
+        let all = |spread: &Spread<'_>, words: usize| (0..words).map(|word| spread.get(word)).collect::<Vec<_>>();
+        for _ in 0..3 {
+            let (a, b) = (Spread::new(&one, 10), Spread::new(&other, 3));
+            assert_eq!(all(&a, 10), [0, 5, 0, 0, 0, 0, 0, 0, 0, 1]);
+            assert_eq!(all(&b, 3), [3, 0, 8]);
+            drop((a, b));
+            assert_eq!(all(&Spread::new(&small, 12), 12)[..3], [0, 2, 0]);
+        }
     }
 }

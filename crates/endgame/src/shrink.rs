@@ -5,7 +5,7 @@ use canju_retro::{Frontier, GameError, Side};
 use crate::bounds::{LEVELS, Undecided};
 use crate::moves::{End, Moves};
 use crate::planes::{by_plane, seek, union, without};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, Spread};
 use crate::stage::{Set, Stage};
 use crate::trial::Trial;
 use crate::victims::Victims;
@@ -41,15 +41,11 @@ impl Shrink<'_, '_> {
         let here = sets(view.slice as u32);
         let all = self.stage.planes_of(view.hunted) * words;
         // Those of its own slice are spread out where that costs less than to search for them.
-        let spread = here.filter(|_| asked * DENSE > all).map(|set| {
-            let mut spread = vec![0; all];
-            set.iter().for_each(|(number, cells)| spread[number as usize] = cells);
-            spread
-        });
+        let spread = here.filter(|_| asked * DENSE > all).map(|set| Spread::new(set, all));
         move |plane, end| {
             let number = plane * words + end.word;
             match &spread {
-                Some(spread) if end.slice == view.slice => spread[number],
+                Some(spread) if end.slice == view.slice => spread.get(number),
                 None if end.slice == view.slice => here.map_or(0, |set| set.get(number as u32)),
                 _ => sets(end.slice as u32)
                     .map_or(0, |set| set.get((plane * view.territory.words(end.slice as u32) + end.word) as u32)),

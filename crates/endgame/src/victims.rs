@@ -97,8 +97,9 @@ impl Victims {
 
     fn fixed(&self, index: &Index, slice: usize, word: usize) -> Fixed {
         let place = index.place(slice);
-        let configs = index.attackers.len();
-        let (at, config) = (word / configs, word % configs);
+        // Words are numbered by 32 bits, in which division is fast.
+        let (word, configs) = (word as u32, index.attackers.len() as u32);
+        let (at, config) = ((word / configs) as usize, (word % configs) as usize);
         let forts = [&index.forts[0].placements[place.first], &index.forts[1].placements[place.second.start + at]];
         let own = forts[self.side.index()];
         Fixed {
@@ -143,13 +144,8 @@ impl Victims {
         if plane == 0 || here == (end.slice, end.word) || self.likes[plane - 1].len() == 1 {
             return plane;
         }
-        if let (Slot::Man(at), false) = (self.slots[plane - 1].0, end.mirrored) {
-            // Words are numbered by 32 bits, in which division is fast.
-            let configs = index.attackers.len() as u32;
-            let square = |word: usize| index.attackers.squares[(word as u32 % configs) as usize][at];
-            if square(here.1) == square(end.word) {
-                return plane;
-            }
+        if let Slot::Man(at) = self.slots[plane - 1].0 {
+            return self.carry_man(index, plane, at, here.1, end);
         }
         let likes = self.likes[plane - 1].clone();
         let there = self.fixed(index, end.slice, end.word);
@@ -162,6 +158,25 @@ impl Victims {
         // The piece itself has moved: it stands where none of them stood.
         let moved = || likes.clone().find(|&slot| likes.clone().all(|other| before(other) != after(slot)));
         same.or_else(moved).map_or(plane, |slot| slot + 1)
+    }
+
+    /// The same of a man, whose squares need no look at the fortresses.
+    fn carry_man(&self, index: &Index, plane: usize, at: usize, word: usize, end: End) -> usize {
+        // Words are numbered by 32 bits, in which division is fast.
+        let configs = index.attackers.len() as u32;
+        let squares = |word: usize| &index.attackers.squares[(word as u32 % configs) as usize];
+        let (before, after) = (squares(word), squares(end.word));
+        let turned = |square: u8| if end.mirrored { word::mirror_square(square) } else { square };
+        let square = turned(before[at]);
+        if after[at] == square {
+            return plane;
+        }
+        let likes = &self.likes[plane - 1];
+        let start = at + likes.start + 1 - plane;
+        let (before, after) = (&before[start..start + likes.len()], &after[start..start + likes.len()]);
+        let same = after.iter().position(|&s| s == square);
+        let moved = || after.iter().position(|&s| before.iter().all(|&b| turned(b) != s));
+        same.or_else(moved).map_or(plane, |n| likes.start + n + 1)
     }
 
     /// The cells of a word in which the side's king is in check.
@@ -179,6 +194,15 @@ impl Victims {
             Some(role) => set | geometry.attackers(enemy, role, king, fixed.occupied),
             None => set,
         }
+    }
+
+    /// False where nothing that the enemy does violates against the piece of a plane: a soldier that has not crossed.
+    pub fn can_be_violated(&self, index: &Index, plane: usize, slice: usize, word: usize) -> bool {
+        if plane == 0 || self.role(plane) != Role::Soldier {
+            return true;
+        }
+        let square = self.square(index, plane - 1, &self.fixed(index, slice, word));
+        square.is_none_or(|square| crossed(color(self.side)) >> square & 1 == 1)
     }
 
     /// The cells of a word in which something may attack the piece of a plane; some of these attacks may not count.

@@ -47,7 +47,15 @@ impl<'a> View<'a> {
     }
 
     /// The cells of the hunted that he has not won.
+    #[inline]
     pub fn unwon(&self, slice: usize, word: usize) -> u128 {
+        match self.here.get() {
+            Some(Some(set)) if slice == self.slice => set[word],
+            _ => self.find_unwon(slice, word),
+        }
+    }
+
+    fn find_unwon(&self, slice: usize, word: usize) -> u128 {
         let of = |set: &Unwon<'_>| match set {
             Some(set) => set[word],
             None => self.territory.legal(slice, word, self.hunted),
