@@ -86,6 +86,13 @@ fn tell(table: &TableName, report: &Report, out: &mut dyn Write) -> anyhow::Resu
             )?;
         }
     }
+    if !report.proves_all {
+        writeln!(
+            out,
+            "{table}: not proved under these rules: that nobody loses a drawn position by repetition, and that no order is too high; \
+             single moves cannot tell"
+        )?;
+    }
     Ok(())
 }
 

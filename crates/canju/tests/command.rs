@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-use canju_retro::Metric;
+use canju_retro::{Metric, Rules};
 use canju_tests::Workshop;
 use tempfile::TempDir;
 
@@ -124,6 +124,24 @@ fn verify_tells_that_all_is_well() {
     assert!(text.contains("KRKN: ") && text.contains("all follow from the rules"), "{text}");
     let text = stdout(&run(tables(), &["verify", "KRKN", "--sample", "5000"]));
     assert!(text.contains("positions checked (wdl, dtm, dtc)"), "{text}");
+}
+
+#[test]
+fn verify_tells_what_single_moves_do_not_prove() {
+    let folder = TempDir::new().unwrap();
+    let mut workshop = Workshop::under(Rules::Axf);
+    for name in ["KPKP", "KPKA"] {
+        workshop.write_to(folder.path(), name, &[Metric::Dtm]);
+    }
+    let text = stdout(&run(folder.path(), &["verify", "KPKP", "--rules", "axf"]));
+    assert!(
+        text.contains("all follow from the rules") && text.contains("KPKP: not proved under these rules"),
+        "{text}"
+    );
+    // With one side armed nothing rests on repetition.
+    let text = stdout(&run(folder.path(), &["verify", "KPKA", "--rules", "axf"]));
+    assert!(text.contains("all follow from the rules") && !text.contains("not proved"), "{text}");
+    assert!(!stdout(&run(tables(), &["verify", "KRKN", "--sample", "5000"])).contains("not proved"));
 }
 
 #[test]

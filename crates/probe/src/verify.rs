@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use canju_endgame::material_of;
-use canju_retro::{GameError, Metric, Outcome, TableName};
+use canju_retro::{GameError, Metric, Outcome, Rules, TableName};
 use canju_xiangqi::{Color, Position};
 use rayon::prelude::*;
 
@@ -70,6 +70,9 @@ pub struct Report {
     pub wrong: u64,
     /// The first of them in the order of cells.
     pub first: Option<WrongCell>,
+    /// False where the rules of repetition decide: from single steps then follows neither that a cell is no more than drawn,
+    /// nor that an order is the least.
+    pub proves_all: bool,
 }
 
 #[derive(Default)]
@@ -116,7 +119,9 @@ impl Prober {
     ///
     /// A position is won in one ply more than the least distance of a lost successor; lost, when every successor is
     /// won for the enemy, in one more than the greatest of them, or in 0 without a legal move; else drawn. For the
-    /// distance to conversion a winning capture counts one ply and a losing one delays nothing. The checksums
+    /// distance to conversion a winning capture counts one ply and a losing one delays nothing. Where the rules of repetition
+    /// decide, a lost cell may instead be one in which the side violates for ever or breaks that off; that no drawn cell is
+    /// such a one, and no order less, is not proved. The checksums
     /// of the shards are those of [`canju_table::TableSet::verify_shards`].
     ///
     /// # Errors
@@ -186,6 +191,8 @@ impl Prober {
             WrongCell { fen: board.to_fen(), metric: wrong.metric, stored: wrong.stored, computed: wrong.computed }
         });
         let Found { checked, skipped, wrong, .. } = found;
-        Ok(Report { table: table.clone(), metrics: plan.metrics, checked, skipped, wrong, first })
+        let armed = Color::ALL.iter().all(|&color| material.army(color).attack_weight() > 0);
+        let proves_all = plan.rules == Rules::Plain || !armed;
+        Ok(Report { table: table.clone(), metrics: plan.metrics, checked, skipped, wrong, first, proves_all })
     }
 }
