@@ -137,6 +137,24 @@ fn room_for_all_uses_no_folder() {
     case.compare(&calm, &case.run(1, Some(&without)));
 }
 
+/// What is expected of the rules of repetition is about the most that they take.
+#[test]
+fn the_rules_of_repetition_take_what_is_expected() {
+    for name in ["KRKN", "KNKP", "KRKR"] {
+        let plain = Case::new(name, Metric::Dtm).run(1, None).peak;
+        for rules in [Rules::Check, Rules::Axf] {
+            let case = Case::under(rules, name, Metric::Dtm);
+            let taken = case.run(1, None).peak.saturating_sub(plain);
+            let expected = case.game.repetition_bytes(&case.table, rules).unwrap();
+            println!("{name} {rules}: {taken} of {expected} bytes");
+            assert!(taken <= expected, "{name} {rules}: {taken} of {expected} bytes");
+        }
+    }
+    let game = Xiangqi::new();
+    let expected = |name, rules| game.repetition_bytes(&game.table(name).unwrap(), rules).unwrap();
+    assert_eq!([expected("KRKN", Rules::Plain), expected("KNKA", Rules::Axf)], [0, 0]);
+}
+
 #[test]
 fn a_folder_that_cannot_be_used_is_named() {
     let case = Case::new("KRKA", Metric::Dtm);

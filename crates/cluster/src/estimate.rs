@@ -86,6 +86,7 @@ mod tests {
             slices: runs as u32,
             run_cells: vec![positions / 2 / runs as u64; runs],
             set_bytes: positions,
+            repetition_bytes: 0,
             least_bytes: 0,
             keeps_to_room: true,
             present: BTreeSet::new(),

@@ -135,6 +135,7 @@ mod tests {
             slices: 1,
             run_cells: vec![50],
             set_bytes: 4000,
+            repetition_bytes: 0,
             least_bytes: 100,
             keeps_to_room,
             present: BTreeSet::new(),

@@ -334,7 +334,7 @@ impl Office {
             distance => distance,
         };
         let game = Arc::clone(&self.game);
-        self.pool.run(move || TablePlan::new(game.as_ref(), table, &[distance], present)).await?
+        self.pool.run(move || TablePlan::new(game.as_ref(), table, &[distance], rules, present)).await?
     }
 
     /// A plan, and how many commits there were before the store was read for it.

@@ -26,6 +26,8 @@ pub struct TablePlan {
     pub run_cells: Vec<u64>,
     /// Bytes of all its sets while it is solved.
     pub set_bytes: u64,
+    /// Bytes of memory that the rules of repetition take beside that, about.
+    pub repetition_bytes: u64,
     /// Bytes of memory below which a scratch folder does not help a part that is all of it.
     pub least_bytes: u64,
     /// True where a scratch folder helps at all.
@@ -45,8 +47,10 @@ impl TablePlan {
         game: &dyn Game,
         table: TableName,
         metrics: &[Metric],
+        rules: Rules,
         present: BTreeSet<Metric>,
     ) -> Result<Self, ClusterError> {
+        let repetition_bytes = game.repetition_bytes(&table, rules)?;
         let shape = game.shape(&table)?;
         let cells_of = |run: &std::ops::Range<u32>| {
             let slices = shape.slices.get(run.start as usize..run.end as usize).unwrap_or_default();
@@ -70,7 +74,8 @@ impl TablePlan {
             slices: shape.slices.len() as u32,
             run_cells: shape.runs.iter().map(cells_of).collect(),
             set_bytes: shape.set_bytes,
-            least_bytes: shape.price(&(0..shape.slices.len() as u32).collect::<Vec<_>>(), 1).least,
+            repetition_bytes,
+            least_bytes: repetition_bytes + shape.price(&(0..shape.slices.len() as u32).collect::<Vec<_>>(), 1).least,
             keeps_to_room: game.keeps_to_room(&table),
             build,
             present,
@@ -93,7 +98,8 @@ impl TablePlan {
     /// Bytes of memory that a part of so many cells is expected to take.
     #[must_use]
     pub fn memory(&self, cells: u64) -> u64 {
-        let all = u128::from(self.set_bytes) + u128::from(self.positions) * u128::from(BESIDE_SETS_PER_MILLE) / 1000;
+        let beside = u128::from(self.positions) * u128::from(BESIDE_SETS_PER_MILLE) / 1000;
+        let all = u128::from(self.set_bytes) + beside + u128::from(self.repetition_bytes);
         (all * u128::from(cells) / u128::from(self.cells().max(1))) as u64
     }
 
@@ -153,7 +159,7 @@ impl Plan {
         let mut tables = Vec::new();
         for table in closure(game, &asked)? {
             let present = present.get(&table).cloned().unwrap_or_default();
-            tables.push(TablePlan::new(game, table, metrics, present)?);
+            tables.push(TablePlan::new(game, table, metrics, rules, present)?);
         }
         Ok(Self { asked, metrics: metrics.to_vec(), rules, tables })
     }

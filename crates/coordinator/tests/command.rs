@@ -117,6 +117,16 @@ fn plans_without_a_coordinator() {
     let text = String::from_utf8(small.stderr).unwrap();
     assert!(text.contains("KABCPKAABB does not fit") && text.contains("workers of this size"), "{text}");
     assert!(run(&["plan", "KABCPKAABB", "--store", &store, "--workers", "4", "--memory", "1G"]).status.success());
+    // The rules of repetition take memory too.
+    let rules = |rules| {
+        let arguments = ["plan", "KRCKR", "--store", &store, "--workers", "1", "--memory", "80MiB", "--rules", rules];
+        run(&arguments)
+    };
+    assert!(rules("plain").status.success());
+    let refused = rules("axf");
+    assert_eq!(refused.status.code(), Some(2));
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(text.contains("KRCKR does not fit"), "{text}");
     let dice = ["plan", "EWN12B12", "--metric", "odds", "--store", &store, "--workers", "1", "--memory", "1M"];
     let text = String::from_utf8(run(&dice).stderr).unwrap();
     assert!(text.contains("EWN12B12 does not fit") && text.contains("--scratch does not help"), "{text}");

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use canju_retro::{Cell, Game, GameError, Part, PartSpec, Shape, TableName, Tables};
+use canju_retro::{Cell, Game, GameError, Part, PartSpec, Rules, Shape, TableName, Tables};
 use canju_xiangqi::{Color, Material, Position};
 
 use crate::index::{Index, material_of};
 use crate::part::XiangqiPart;
+use crate::stage::Stage;
 
 /// The endgames of xiangqi, named by material: `KRK`, `KCPKA`, `KABCPKAABB`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,6 +62,12 @@ impl Game for Xiangqi {
 
     fn keeps_to_room(&self, _table: &TableName) -> bool {
         true
+    }
+
+    fn repetition_bytes(&self, table: &TableName, rules: Rules) -> Result<u64, GameError> {
+        let index = self.index(table)?;
+        let words = (0..index.slices()).map(|slice| index.words(slice)).sum();
+        Ok(Stage::new(&index, rules).map_or(0, |stage| stage.expected_bytes(words)))
     }
 
     fn show(&self, table: &TableName, cell: Cell) -> Result<String, GameError> {

@@ -7,7 +7,6 @@ use canju_retro::{
     After, Distance, GameError, Metric, Part, PartSpec, Room, Rules, ScratchFile, Side, SliceCodes, Statistics,
     StepCounts, Tables, next_ply,
 };
-use canju_xiangqi::Color;
 use rayon::prelude::*;
 
 use crate::budget::Budget;
@@ -60,8 +59,7 @@ impl XiangqiPart {
         let mut part = Self {
             own: spec.slices.iter().map(|_| Own::default()).collect(),
             labels: Box::new(Resident::new(territory.index.slices())),
-            stage: (spec.rules != Rules::Plain && both_armed(&territory.index))
-                .then(|| Stage::new(&territory.index, spec.rules)),
+            stage: Stage::new(&territory.index, spec.rules),
             course: Course::default(),
             territory,
             metric: spec.metric,
@@ -79,6 +77,10 @@ impl XiangqiPart {
 
     /// Makes do with so much room.
     fn fit(&mut self, room: &Room) -> Result<(), GameError> {
+        // What the rules of repetition take stays in memory.
+        let words = self.territory.slices.iter().map(|&slice| self.territory.words(slice)).sum();
+        let stage = self.stage.as_ref().map_or(0, |stage| stage.expected_bytes(words));
+        let room = &Room { bytes: room.bytes.saturating_sub(stage), ..room.clone() };
         let threads = rayon::current_num_threads();
         let budget = Budget::new(room, &self.territory, threads);
         let price = self.territory.index.shape().price(&self.territory.slices, threads);
@@ -91,12 +93,6 @@ impl XiangqiPart {
         }
         Ok(())
     }
-}
-
-/// Whether each side has a chariot, horse, cannon or soldier. Where one has none, nobody loses by repetition what he
-/// would not lose without: all rules give one table.
-fn both_armed(index: &Index) -> bool {
-    Color::ALL.iter().all(|&color| index.material().army(color).attack_weight() > 0)
 }
 
 impl Part for XiangqiPart {
@@ -279,9 +275,10 @@ impl Part for XiangqiPart {
     }
 
     fn memory(&self) -> u64 {
-        // A dense set for each thread stays for the next step.
+        // A dense set for each thread stays for the next step, and two that are spread out.
+        let spread = if self.stage.is_some() { 3 } else { 1 };
         let planes = self.stage.as_ref().map_or([1; 2], Stage::planes).into_iter().max().unwrap_or(1);
-        let dense = rayon::current_num_threads() * planes * self.territory.most_words() * 16;
+        let dense = rayon::current_num_threads() * spread * planes * self.territory.most_words() * 16;
         let stage = self.stage.as_ref().map_or(0, Stage::memory);
         self.labels.memory() + stage + (dense + self.own.iter().map(Own::memory).sum::<usize>()) as u64
     }

@@ -11,6 +11,7 @@
 use std::collections::HashMap;
 
 use canju_retro::{Code, Frontier, GameError, Rules, Side};
+use canju_xiangqi::Color;
 use rayon::prelude::*;
 
 use crate::bounds::{Bounds, LEVELS, Sets, grow, suspects};
@@ -102,16 +103,33 @@ pub(crate) struct Sought {
     pub left: Sets,
 }
 
+/// Bytes that the sets and their logs take for each word and plane.
+const BYTES_A_WORD: u64 = 80;
+
+/// Whether each side has a chariot, horse, cannon or soldier. Where one has none, nobody loses by repetition what he
+/// would not lose without: all rules give one table.
+fn both_armed(index: &Index) -> bool {
+    Color::ALL.iter().all(|&color| index.material().army(color).attack_weight() > 0)
+}
+
 impl Stage {
-    pub fn new(index: &Index, rules: Rules) -> Self {
-        Self {
+    /// Nothing where the rules decide nothing.
+    pub fn new(index: &Index, rules: Rules) -> Option<Self> {
+        (rules != Rules::Plain && both_armed(index)).then(|| Self {
             rules,
             victims: Side::BOTH.map(|side| Victims::new(index, side)),
             sets: Default::default(),
             recent: Default::default(),
             bounds: Bounds::default(),
             sought: None,
-        }
+        })
+    }
+
+    /// Bytes that a part of so many words is expected to take for the rules of repetition: no bound, but more than any endgame
+    /// that was measured (docs/design/0009).
+    pub fn expected_bytes(&self, words: usize) -> u64 {
+        let [first, second] = self.planes();
+        (first + second) as u64 * words as u64 * BYTES_A_WORD
     }
 
     /// The pieces of the hunted side.

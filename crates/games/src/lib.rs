@@ -26,7 +26,7 @@ use std::sync::Arc;
 use canju_endgame::Xiangqi;
 use canju_ewn::Ewn;
 use canju_puzzles::{Puzzle, PuzzleError};
-use canju_retro::{Cell, ExplicitTables, Game, GameError, Metric, Part, PartSpec, Shape, TableName, Tables};
+use canju_retro::{Cell, ExplicitTables, Game, GameError, Metric, Part, PartSpec, Rules, Shape, TableName, Tables};
 
 pub use canju_endgame::INDEX_VERSION;
 
@@ -167,6 +167,10 @@ impl Game for Games {
 
     fn keeps_to_room(&self, table: &TableName) -> bool {
         self.of(table).keeps_to_room(table)
+    }
+
+    fn repetition_bytes(&self, table: &TableName, rules: Rules) -> Result<u64, GameError> {
+        self.of(table).repetition_bytes(table, rules)
     }
 
     fn definition(&self, table: &TableName) -> Option<String> {

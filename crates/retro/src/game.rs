@@ -301,6 +301,15 @@ pub trait Game: Send + Sync {
         false
     }
 
+    /// Bytes of memory that the rules of repetition take for a whole table beside what [`Shape::price`] tells, with a scratch
+    /// folder as well: an estimate by the most that was measured, as it depends on how much is undecided.
+    ///
+    /// # Errors
+    /// As [`shape`](Game::shape).
+    fn repetition_bytes(&self, _table: &TableName, _rules: Rules) -> Result<u64, GameError> {
+        Ok(0)
+    }
+
     /// The text that a table's rules come from, where its name alone does not tell them: it is kept in the manifest.
     fn definition(&self, _table: &TableName) -> Option<String> {
         None
