@@ -83,7 +83,7 @@ impl Asker {
         }
         let unknown = match self.prober.probe(position) {
             Ok(value) => return Ok(Ok(value)),
-            Err(error) => Rc::new(unknown(error)?),
+            Err(error) => Rc::new(self.unknown(error)?),
         };
         if unknown.is_of_the_table() {
             self.absent.borrow_mut().insert(material, Rc::clone(&unknown));
@@ -101,7 +101,7 @@ impl Asker {
         let answer = |known: Result<Value, ProbeError>| -> Result<Answer, ProbeError> {
             match known {
                 Ok(value) => Ok(Ok(value)),
-                Err(error) => Ok(Err(Rc::new(unknown(error)?))),
+                Err(error) => Ok(Err(Rc::new(self.unknown(error)?))),
             }
         };
         self.prober.rated(position)?.into_iter().map(|(chosen, known)| Ok((chosen, answer(known)?))).collect()
@@ -116,12 +116,12 @@ impl Asker {
         let after = self.value(&position.play(chosen))?;
         Ok(after.map(|value| value.of_move(position.is_capture(chosen))))
     }
-}
 
-/// What an error says of a position, or the error where it is one of a table that is there.
-fn unknown(error: ProbeError) -> Result<Unknown, ProbeError> {
-    match Unknown::of(&error) {
-        Some(unknown) if !matches!(unknown.reason, Reason::Damaged | Reason::Version) => Ok(unknown),
-        _ => Err(error),
+    /// What an error says of a position, or the error where it is one of a table that is there.
+    fn unknown(&self, error: ProbeError) -> Result<Unknown, ProbeError> {
+        match Unknown::of(&error, self.prober.tables()) {
+            Some(unknown) if !matches!(unknown.reason, Reason::Damaged | Reason::Version) => Ok(unknown),
+            _ => Err(error),
+        }
     }
 }

@@ -136,7 +136,12 @@ fn annotate_json_is_stable() {
     let unknown = &games[3]["moves"][0]["after"]["unknown"];
     assert_eq!((&games[3]["moves"][0]["after"]["outcome"], &unknown["reason"]), (&json!("unknown"), &json!("missing")));
     assert_eq!(unknown["endgame"], "KNPKAA");
-    assert_eq!(unknown["commands"], json!(["fetch get KNPKAA --from PLACE", "coordinator start --build KNPKAA"]));
+    let tables = folder().display();
+    let commands = [
+        format!("fetch get KNPKAA --from SOURCE --to {tables}"),
+        format!("coordinator start --build KNPKAA --store {tables}"),
+    ];
+    assert_eq!(unknown["commands"], json!(commands));
     assert_eq!(games[4]["value"]["unknown"]["reason"], "too_large");
 }
 

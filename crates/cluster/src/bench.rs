@@ -128,7 +128,12 @@ mod tests {
         let tables = |source: TableError| ClusterError::Game(source.into_game_error(&name("T2"), Metric::Wdl));
         let io = |kind: io::ErrorKind| TableError::Io { key: "k".into(), place: "p".into(), source: kind.into() };
         let full = || GameError::Scratch { folder: "/scratch".into(), source: io::ErrorKind::StorageFull.into() };
-        let missing = TableError::Missing { table: name("T2"), metric: None, place: "p".into() };
+        let missing = TableError::Missing {
+            table: name("T2"),
+            metric: None,
+            rules: canju_retro::Rules::Plain,
+            place: "p".into(),
+        };
         let cases = [
             (tables(missing), wire::Remedy::Rebuild),
             (tables(io(io::ErrorKind::NotFound)), wire::Remedy::Rebuild),

@@ -27,9 +27,9 @@ pub struct Closure {
 /// # Errors
 /// [`FetchError`]: a table or a metric is not there, a manifest cannot be used, or tables do not go together.
 pub async fn closure(origin: &Origin, request: &Request) -> Result<Closure, FetchError> {
-    let mut gathered = Gathered::default();
+    let mut gathered = Gathered { rules: request.rules, ..Gathered::default() };
     for table in &request.endgames {
-        let manifest = gathered.load(origin, request.rules, table).await?;
+        let manifest = gathered.load(origin, table).await?;
         for &metric in request.metrics.iter().flatten() {
             if !manifest.metrics.contains_key(&metric) {
                 let has: Vec<&str> = manifest.metrics.keys().map(|m| m.name()).collect();
@@ -41,7 +41,7 @@ pub async fn closure(origin: &Origin, request: &Request) -> Result<Closure, Fetc
     let mut open: BTreeSet<TableName> = request.endgames.iter().cloned().collect();
     while !open.is_empty() {
         let round = std::mem::take(&mut open);
-        gathered.load_all(origin, request.rules, &round).await?;
+        gathered.load_all(origin, &round).await?;
         for table in round {
             let taken = gathered.take(origin, request, &table)?;
             if request.smaller {
@@ -60,6 +60,7 @@ struct Link {
 
 #[derive(Default)]
 struct Gathered {
+    rules: Rules,
     /// As the origin has them.
     manifests: BTreeMap<TableName, Manifest>,
     /// The metrics that are taken of each table that was looked at.
@@ -69,20 +70,16 @@ struct Gathered {
 }
 
 impl Gathered {
-    async fn load(&mut self, origin: &Origin, rules: Rules, table: &TableName) -> Result<&Manifest, FetchError> {
+    async fn load(&mut self, origin: &Origin, table: &TableName) -> Result<&Manifest, FetchError> {
         if !self.manifests.contains_key(table) {
-            let manifest = origin.manifest(rules, table).await?;
+            let manifest = origin.manifest(self.rules, table).await?;
             self.manifests.insert(table.clone(), manifest);
         }
-        self.manifests.get(table).ok_or_else(|| FetchError::NoTable { table: table.clone(), place: origin.place() })
+        self.manifests.get(table).ok_or_else(|| self.no_table(origin, table))
     }
 
-    async fn load_all(
-        &mut self,
-        origin: &Origin,
-        rules: Rules,
-        tables: &BTreeSet<TableName>,
-    ) -> Result<(), FetchError> {
+    async fn load_all(&mut self, origin: &Origin, tables: &BTreeSet<TableName>) -> Result<(), FetchError> {
+        let rules = self.rules;
         let unknown: Vec<TableName> = tables.iter().filter(|t| !self.manifests.contains_key(*t)).cloned().collect();
         let loads = unknown.into_iter().map(|table| async move {
             let manifest = origin.manifest(rules, &table).await;
@@ -109,8 +106,12 @@ impl Gathered {
                 metric,
                 place: origin.place(),
             },
-            None => FetchError::NoTable { table: smaller.clone(), place: origin.place() },
+            None => self.no_table(origin, smaller),
         }
+    }
+
+    fn no_table(&self, origin: &Origin, table: &TableName) -> FetchError {
+        FetchError::NoTable { table: table.clone(), rules: self.rules, place: origin.place() }
     }
 
     /// Takes the metrics of a table that are wanted by now; returns the smaller tables of which more is wanted by that.

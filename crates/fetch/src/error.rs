@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use canju_retro::{Metric, TableName};
+use canju_retro::{Metric, Rules, TableName};
 use canju_store::StoreError;
-use canju_table::{ManifestError, MergeConflict, shell_word};
+use canju_table::{ManifestError, MergeConflict, rules_given, shell_word};
 
 /// Why tables could not be fetched or checked. What was fetched so far is kept in every case.
 #[derive(Debug, thiserror::Error)]
@@ -13,12 +13,15 @@ use canju_table::{ManifestError, MergeConflict, shell_word};
 pub enum FetchError {
     /// The source has no such table.
     #[error(
-        "there is no table {table} in {place}: see what there is with `fetch list --from {}`, or build it with `coordinator start --build {table} --store FOLDER`",
-        as_given(.place)
+        "there is no table {table} in {place}: see what there is with `fetch list --from {}`, or build it with `coordinator start --build {table}{} --store FOLDER`",
+        as_given(.place),
+        rules_given(*.rules)
     )]
     NoTable {
         /// Which table.
         table: TableName,
+        /// Under which rules.
+        rules: Rules,
         /// Where it was looked for.
         place: String,
     },

@@ -52,7 +52,7 @@ impl Origin {
         };
         let key = Key::new(&text).map_err(|e| bad("", e.to_string()))?;
         let missing = |error| match error {
-            StoreError::NotFound { .. } => FetchError::NoTable { table: table.clone(), place: self.place() },
+            StoreError::NotFound { .. } => FetchError::NoTable { table: table.clone(), rules, place: self.place() },
             other => other.into(),
         };
         let len = self.0.head(&key).await.map_err(missing)?.len;

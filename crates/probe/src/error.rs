@@ -1,7 +1,7 @@
 //! Why a position or a table could not be answered for.
 
-use canju_retro::{GameError, Metric, TableName};
-use canju_table::{TableError, shell_word};
+use canju_retro::{GameError, Metric, Rules, TableName};
+use canju_table::{TableError, rules_given, shell_word};
 use canju_xiangqi::{Color, Illegality};
 
 /// Why there is no answer. It is never a draw in disguise.
@@ -49,10 +49,12 @@ pub enum ProbeError {
         known: u32,
     },
     /// Two metrics of one table give different results, or a metric has another result than can be.
-    #[error("the table {table} contradicts itself about {fen}: check it with `canju verify {table}`")]
+    #[error("the table {table} contradicts itself about {fen}: check it with `canju verify {table}{}`", rules_given(*.rules))]
     Contradiction {
         /// Which table.
         table: TableName,
+        /// Under which rules.
+        rules: Rules,
         /// The position.
         fen: String,
     },

@@ -55,20 +55,15 @@ impl Prober {
                 if value.order > 0 || moves.is_empty() {
                     return Ok(line);
                 }
-                return Err(self.contradiction(&board)?);
+                return Err(self.contradiction(self.table_of(&board)?, &board));
             };
             // The best move is worth what the position is; only who breaks off a perpetual has it otherwise.
             let breaks_off = value.outcome == Wdl::Loss && value.order > 0;
             if after.outcome != value.outcome || (far(&after) != far(&value) && !breaks_off) {
-                return Err(self.contradiction(&board)?);
+                return Err(self.contradiction(self.table_of(&board)?, &board));
             }
             line.push(best);
             board = board.play(best);
         }
-    }
-
-    /// The table of a position has another value than its moves.
-    fn contradiction(&self, board: &Position) -> Result<ProbeError, ProbeError> {
-        Ok(ProbeError::Contradiction { table: self.table_of(board)?, fen: board.to_fen() })
     }
 }

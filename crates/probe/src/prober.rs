@@ -8,7 +8,7 @@ use canju_table::{Manifest, Table, TableError, TableSet};
 use canju_xiangqi::{Color, Material, Move, Position, Role};
 
 use crate::endgames::{Endgame, Endgames};
-use crate::{Distances, ProbeError, Reason, Unknown, Value, Wdl};
+use crate::{Distances, ProbeError, Reason, Value, Wdl};
 
 /// A move with its value for who makes it, or why that is not known.
 pub type RatedMove = (Move, Result<Value, ProbeError>);
@@ -79,7 +79,7 @@ impl Prober {
                 None => self.result(table, cell)?,
             };
             if [dtm, dtc].into_iter().flatten().any(|o| o.without_distance() != known.without_distance()) {
-                return Err(ProbeError::Contradiction { table: table.name().clone(), fen: position.to_fen() });
+                return Err(self.contradiction(table.name().clone(), position));
             }
             let order = match known {
                 Outcome::Draw => 0,
@@ -130,7 +130,7 @@ impl Prober {
     /// # Errors
     /// [`ProbeError`]: the position is not legal, or a table cannot be read, which says nothing of any move.
     pub fn rated(&self, position: &Position) -> Result<Vec<RatedMove>, ProbeError> {
-        let silent = |error: &ProbeError| Unknown::of(error).is_some_and(|unknown| unknown.reason != Reason::Illegal);
+        let silent = |error: &ProbeError| Reason::of(error).is_some_and(|reason| reason != Reason::Illegal);
         let held = match self.held(position, self.distances) {
             Err(error) if !silent(&error) => return Err(error),
             held => held.ok(),
@@ -242,8 +242,14 @@ impl Prober {
         Ok(manifest)
     }
 
+    /// What is said of a table whose values for a position do not go together.
+    pub(crate) fn contradiction(&self, table: TableName, position: &Position) -> ProbeError {
+        ProbeError::Contradiction { table, rules: self.tables.rules(), fen: position.to_fen() }
+    }
+
     pub(crate) fn missing(&self, table: &TableName, metric: Option<Metric>) -> ProbeError {
-        ProbeError::Table(TableError::Missing { table: table.clone(), metric, place: self.tables.place() })
+        let (table, rules, place) = (table.clone(), self.tables.rules(), self.tables.place());
+        ProbeError::Table(TableError::Missing { table, metric, rules, place })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the tables do not tell, and what would make them.
 
 use canju_retro::{GameError, Metric, TableName};
-use canju_table::TableError;
+use canju_table::{TableError, TableSet, commands};
 
 use crate::ProbeError;
 
@@ -39,6 +39,12 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Why an error leaves a position's value unknown; `None` where it says nothing of it, as a store that cannot be reached.
+    #[must_use]
+    pub fn of(error: &ProbeError) -> Option<Self> {
+        about(error).map(|(reason, ..)| reason)
+    }
+
     /// All of them.
     pub const ALL: [Self; 7] =
         [Self::Missing, Self::Metric, Self::TooLarge, Self::Damaged, Self::Doubled, Self::Version, Self::Illegal];
@@ -59,33 +65,19 @@ impl Reason {
 }
 
 impl Unknown {
-    /// What an error says about a position; `None` where it says nothing, as a store that cannot be reached.
+    /// What an error of these tables says about a position; `None` where it says nothing, as a store that cannot be
+    /// reached.
     #[must_use]
-    pub fn of(error: &ProbeError) -> Option<Self> {
-        let (reason, table, metric) = match error {
-            ProbeError::Illegal { .. } | ProbeError::NoKing { .. } => (Reason::Illegal, None, None),
-            ProbeError::Doubled { .. } => (Reason::Doubled, None, None),
-            ProbeError::Endgame(GameError::TooLarge { .. } | GameError::Name { .. }) => (Reason::TooLarge, None, None),
-            ProbeError::Table(TableError::Missing { table, metric, .. }) => {
-                let reason = if metric.is_some() { Reason::Metric } else { Reason::Missing };
-                (reason, Some(table), *metric)
-            }
-            ProbeError::Table(
-                TableError::Damaged { table, .. }
-                | TableError::Manifest { table, .. }
-                | TableError::NoSuchCell { table, .. },
-            )
-            | ProbeError::Contradiction { table, .. } => (Reason::Damaged, Some(table), None),
-            ProbeError::IndexVersion { table, .. } => (Reason::Version, Some(table), None),
-            _ => return None,
-        };
+    pub fn of(error: &ProbeError, tables: &TableSet) -> Option<Self> {
+        let (reason, table, metric) = about(error)?;
         let cause = std::error::Error::source(error).filter(|_| reason == Reason::TooLarge);
         let cause = cause.map(|cause| format!(" ({cause})")).unwrap_or_default();
+        let bring = |table| commands(table, metric, tables.rules(), &tables.place());
         Some(Self {
             reason,
             message: format!("{error}{cause}"),
             endgame: table.cloned(),
-            commands: table.map(|table| commands(table, metric)).unwrap_or_default(),
+            commands: table.map(bring).unwrap_or_default(),
         })
     }
 
@@ -97,8 +89,23 @@ impl Unknown {
     }
 }
 
-/// What brings a table.
-fn commands(table: &TableName, metric: Option<Metric>) -> Vec<String> {
-    let counted = metric.filter(|&m| m != Metric::Wdl).map(|m| format!(" --metric {m}")).unwrap_or_default();
-    vec![format!("fetch get {table} --from PLACE"), format!("coordinator start --build {table}{counted}")]
+/// Why, the table that it is about, and the metric that this lacks.
+fn about(error: &ProbeError) -> Option<(Reason, Option<&TableName>, Option<Metric>)> {
+    Some(match error {
+        ProbeError::Illegal { .. } | ProbeError::NoKing { .. } => (Reason::Illegal, None, None),
+        ProbeError::Doubled { .. } => (Reason::Doubled, None, None),
+        ProbeError::Endgame(GameError::TooLarge { .. } | GameError::Name { .. }) => (Reason::TooLarge, None, None),
+        ProbeError::Table(TableError::Missing { table, metric, .. }) => {
+            let reason = if metric.is_some() { Reason::Metric } else { Reason::Missing };
+            (reason, Some(table), *metric)
+        }
+        ProbeError::Table(
+            TableError::Damaged { table, .. }
+            | TableError::Manifest { table, .. }
+            | TableError::NoSuchCell { table, .. },
+        )
+        | ProbeError::Contradiction { table, .. } => (Reason::Damaged, Some(table), None),
+        ProbeError::IndexVersion { table, .. } => (Reason::Version, Some(table), None),
+        _ => return None,
+    })
 }

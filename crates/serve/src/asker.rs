@@ -194,7 +194,7 @@ impl Asker {
         if matches!(error, ProbeError::Table(TableError::Missing { .. })) && self.is_away() {
             return Err(away());
         }
-        judge(error)
+        judge(error, self.prober.tables())
     }
 
     fn is_away(&self) -> bool {

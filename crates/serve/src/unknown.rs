@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use canju_probe::{ProbeError, Reason};
-use canju_table::TableError;
+use canju_table::{TableError, TableSet};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
@@ -46,8 +46,8 @@ impl From<&canju_probe::Unknown> for Unknown {
 }
 
 /// What an error says about a position, or the failure that it is.
-pub(crate) fn judge(error: &ProbeError) -> Result<canju_probe::Unknown, Failure> {
-    match canju_probe::Unknown::of(error) {
+pub(crate) fn judge(error: &ProbeError, tables: &TableSet) -> Result<canju_probe::Unknown, Failure> {
+    match canju_probe::Unknown::of(error, tables) {
         Some(unknown) if unknown.reason == Reason::Illegal => Err(Failure::request("illegal", unknown.message)),
         Some(unknown) => Ok(unknown),
         None => Err(match error {

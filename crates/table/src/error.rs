@@ -2,7 +2,7 @@
 
 use std::io;
 
-use canju_retro::{Cell, GameError, Metric, TableName};
+use canju_retro::{Cell, GameError, Metric, Rules, TableName};
 
 use crate::remedy::{bring, replace};
 
@@ -13,14 +13,16 @@ pub enum TableError {
     /// The table, or the metric of it, is not there.
     #[error(
         "there is no table {table}{} in {place}: {}",
-        .metric.map(|m| format!(" ({m})")).unwrap_or_default(),
-        bring(.table, *.metric, .place)
+        which(*.metric, *.rules),
+        bring(.table, *.metric, *.rules, .place)
     )]
     Missing {
         /// Which table.
         table: TableName,
         /// Which of its metrics, where the table itself may be there.
         metric: Option<Metric>,
+        /// Under which rules.
+        rules: Rules,
         /// Where it was looked for.
         place: String,
     },
@@ -93,6 +95,12 @@ pub struct ManifestError {
     pub field: String,
     /// What is wrong with it.
     pub reason: String,
+}
+
+/// What of a table is meant, where it is not all of it under the usual rules.
+fn which(metric: Option<Metric>, rules: Rules) -> String {
+    let metric = metric.map(|m| format!(" ({m})")).unwrap_or_default();
+    if rules == Rules::default() { metric } else { format!("{metric} for the rules {rules}") }
 }
 
 impl TableError {

@@ -67,7 +67,7 @@ pub use head::SHARD_VERSION;
 pub use keys::{TABLES, manifest_key, parse_manifest_key, shard_key, table_folder};
 pub use manifest::{BySide, MANIFEST_FORMAT, Manifest, MergeConflict, SideCounts};
 pub use nearby::no_tables;
-pub use remedy::shell_word;
+pub use remedy::{commands, rules_given, shell_word};
 pub use set::{DEFAULT_CACHE, Table, TableSet};
 pub use shard::{Shard, Verified};
 pub use source::{FolderSource, MemorySource, ReadAt, Source, has_manifests};

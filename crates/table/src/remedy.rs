@@ -6,21 +6,29 @@ use canju_retro::{Metric, Rules, TableName};
 pub(crate) const FOLDER: &str = "the folder ";
 const S3: &str = "s3://";
 
-/// Commands of which each brings a table to a place where it is not.
-fn commands(table: &TableName, metric: Option<Metric>, place: &str) -> Vec<String> {
-    let build = build(table, metric, Rules::Plain);
+/// Commands of which each brings a table to a place where it is not; the place as [`TableSet::place`](crate::TableSet::place)
+/// tells it.
+#[must_use]
+pub fn commands(table: &TableName, metric: Option<Metric>, rules: Rules, place: &str) -> Vec<String> {
+    let (build, given) = (build(table, metric, rules), rules_given(rules));
     match place.strip_prefix(FOLDER).map(shell_word) {
         Some(folder) => {
-            vec![format!("fetch get {table} --from SOURCE --to {folder}"), format!("{build} --store {folder}")]
+            vec![format!("fetch get {table} --from SOURCE --to {folder}{given}"), format!("{build} --store {folder}")]
         }
         None if place.starts_with(S3) => vec![format!("{build} --store {}", shell_word(place))],
-        None => vec![format!("fetch get {table} --from SOURCE"), build],
+        None => vec![format!("fetch get {table} --from SOURCE{given}"), build],
     }
 }
 
+/// How a command is told the rules: nothing for those that it takes unless told otherwise.
+#[must_use]
+pub fn rules_given(rules: Rules) -> String {
+    if rules == Rules::default() { String::new() } else { format!(" --rules {rules}") }
+}
+
 /// What brings a table to a place where it is not, in words.
-pub(crate) fn bring(table: &TableName, metric: Option<Metric>, place: &str) -> String {
-    match commands(table, metric, place).as_slice() {
+pub(crate) fn bring(table: &TableName, metric: Option<Metric>, rules: Rules, place: &str) -> String {
+    match commands(table, metric, rules, place).as_slice() {
         [build] => format!("build it with `{build}`"),
         all => format!("fetch it with `{}`", all.join("`, or build it with `")),
     }
@@ -36,10 +44,11 @@ pub(crate) fn replace(table: &TableName, key: &str, place: &str) -> String {
     let file = |root: &str| shell_word(&format!("{}/{key}", root.trim_end_matches('/')));
     match place.strip_prefix(FOLDER) {
         Some(root) => format!(
-            "replace it with `fetch get {table} --from SOURCE --to {0}`, or delete {1} and build it again with \
+            "replace it with `fetch get {table} --from SOURCE --to {0}{2}`, or delete {1} and build it again with \
              `{build} --store {0}`",
             shell_word(root),
-            file(root)
+            file(root),
+            rules_given(rules)
         ),
         None if place.starts_with(S3) => {
             format!("delete {} and build it again with `{build} --store {}`", file(place), shell_word(place))
@@ -51,8 +60,7 @@ pub(crate) fn replace(table: &TableName, key: &str, place: &str) -> String {
 fn build(table: &TableName, metric: Option<Metric>, rules: Rules) -> String {
     // Win, draw and loss comes with every distance.
     let metric = metric.filter(|m| *m != Metric::Wdl).map(|m| format!(" --metric {m}")).unwrap_or_default();
-    let rules = if rules == Rules::Plain { String::new() } else { format!(" --rules {rules}") };
-    format!("coordinator start --build {table}{metric}{rules}")
+    format!("coordinator start --build {table}{metric}{}", rules_given(rules))
 }
 
 /// A text as a shell takes it for one word.
@@ -73,14 +81,32 @@ mod tests {
         TableName::new("KRK").unwrap()
     }
 
+    fn bring(metric: Option<Metric>, place: &str) -> String {
+        super::bring(&table(), metric, Rules::Plain, place)
+    }
+
+    #[test]
+    fn commands_name_the_rules() {
+        let of = |place| commands(&table(), Some(Metric::Dtm), Rules::Axf, place);
+        let folder = [
+            "fetch get KRK --from SOURCE --to ./t --rules axf",
+            "coordinator start --build KRK --metric dtm --rules axf --store ./t",
+        ];
+        assert_eq!(of("the folder ./t"), folder);
+        assert_eq!(of("s3://xq"), ["coordinator start --build KRK --metric dtm --rules axf --store s3://xq"]);
+        let anywhere =
+            ["fetch get KRK --from SOURCE --rules axf", "coordinator start --build KRK --metric dtm --rules axf"];
+        assert_eq!(of("memory"), anywhere);
+    }
+
     #[test]
     fn commands_name_the_place() {
-        let there = bring(&table(), Some(Metric::Dtc), "the folder /my tables");
+        let there = bring(Some(Metric::Dtc), "the folder /my tables");
         assert!(there.contains("`fetch get KRK --from SOURCE --to '/my tables'`"), "{there}");
         assert!(there.contains("`coordinator start --build KRK --metric dtc --store '/my tables'`"), "{there}");
-        let bucket = bring(&table(), Some(Metric::Wdl), "s3://xq/t");
+        let bucket = bring(Some(Metric::Wdl), "s3://xq/t");
         assert_eq!(bucket, "build it with `coordinator start --build KRK --store s3://xq/t`");
-        assert!(bring(&table(), None, "the server https://h/").contains("`fetch get KRK --from SOURCE`"));
+        assert!(bring(None, "the server https://h/").contains("`fetch get KRK --from SOURCE`"));
     }
 
     #[test]
@@ -89,7 +115,7 @@ mod tests {
         let folder = replace(&table(), shard, "the folder ./t");
         assert!(folder.contains("delete ./t/tables/check/KRK/dtc/0001.shard and"), "{folder}");
         assert!(folder.contains("--build KRK --metric dtc --rules check --store ./t`"), "{folder}");
-        assert!(folder.contains("`fetch get KRK --from SOURCE --to ./t`"), "{folder}");
+        assert!(folder.contains("`fetch get KRK --from SOURCE --to ./t --rules check`"), "{folder}");
         let bucket = replace(&table(), "tables/plain/KRK/manifest.json", "s3://xq");
         assert!(bucket.starts_with("delete s3://xq/tables/plain/KRK/manifest.json and"), "{bucket}");
         assert!(bucket.ends_with("`coordinator start --build KRK --store s3://xq`"), "{bucket}");

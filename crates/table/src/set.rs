@@ -364,7 +364,7 @@ impl TableSet {
     }
 
     fn missing(&self, table: &TableName, metric: Option<Metric>) -> TableError {
-        TableError::Missing { table: table.clone(), metric, place: self.source.place() }
+        TableError::Missing { table: table.clone(), metric, rules: self.rules, place: self.source.place() }
     }
 
     fn io(&self, key: &str, source: io::Error) -> TableError {

@@ -85,7 +85,7 @@ fn what_no_table_is_needed_for_is_told_without_one() {
         assert_eq!(ask(fen).unwrap(), Value::LOST, "{fen}");
         assert_eq!(prober.wdl(&fen.parse().unwrap()).unwrap(), Wdl::Loss, "{fen}");
     }
-    let reason = |fen: &str| Unknown::of(&ask(fen).unwrap_err()).unwrap().reason;
+    let reason = |fen: &str| Unknown::of(&ask(fen).unwrap_err(), prober.tables()).unwrap().reason;
     assert_eq!(reason("3k5/9/9/9/9/P8/P8/9/9/4K4 w"), Reason::Doubled);
     assert_eq!(reason("3k5/9/9/9/9/P8/2P6/9/9/4K4 w"), Reason::Missing);
     assert_eq!(reason(&Position::initial().to_fen()), Reason::TooLarge);

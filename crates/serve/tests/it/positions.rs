@@ -53,7 +53,7 @@ async fn what_is_not_in_the_tables_is_unknown_and_names_its_commands() {
     assert_eq!((&value["outcome"], &value["dtm"]), (&json!("unknown"), &Value::Null));
     let unknown = &value["unknown"];
     assert_eq!((&unknown["reason"], &unknown["endgame"]), (&json!("missing"), &json!("KPPK")));
-    assert_eq!(unknown["commands"], json!(["fetch get KPPK --from PLACE", "coordinator start --build KPPK"]));
+    assert_eq!(unknown["commands"], json!(["fetch get KPPK --from SOURCE", "coordinator start --build KPPK"]));
     let value = ask(&server, "/v1/moves", MISSING).await;
     let moves = value["moves"].as_array().unwrap();
     assert!(moves.iter().all(|m| m["outcome"] == "unknown" && m["unknown"]["reason"] == "missing"), "{moves:?}");
@@ -156,6 +156,20 @@ async fn a_wrong_question_is_told_what_is_wrong_and_where() {
         assert!(message.contains(words), "{path}: {message}");
         assert_eq!(answer.header("cache-control"), "no-store");
     }
+}
+
+/// The table that is built must be one of these rules.
+#[tokio::test]
+async fn commands_name_the_rules() {
+    let server = under(Workshop::under(Rules::Axf).tables(&["KRK"], &[Metric::Dtm]));
+    let build = "coordinator start --build KPPK --rules axf";
+    let unknown = &ask(&server, "/v1/probe", MISSING).await["unknown"];
+    assert_eq!(unknown["commands"], json!(["fetch get KPPK --from SOURCE --rules axf", build]));
+    assert!(unknown["message"].as_str().unwrap().contains(&format!("`{build}`")), "{unknown}");
+    let moves = ask(&server, "/v1/moves", MISSING).await;
+    assert_eq!(moves["moves"][0]["unknown"]["commands"][1], build);
+    let answer = get(&server, "/v1/endgames/KPPK").await.json();
+    assert_eq!(answer["error"]["commands"][1], build);
 }
 
 /// Under the rules of repetition a win may rest on what the loser must break off: then there is an order, else none.

@@ -5,8 +5,8 @@ use std::io::Write;
 use anyhow::bail;
 use canju_command::failure::one_line;
 use canju_fetch::{Checked, Finding, FindingKind, Home, check, none_in};
-use canju_retro::{Metric, Rules};
-use canju_table::shell_word;
+use canju_retro::Metric;
+use canju_table::{rules_given, shell_word};
 use serde::Serialize;
 
 use crate::arguments::VerifyArguments;
@@ -113,7 +113,7 @@ fn remedy(checked: &Checked, arguments: &VerifyArguments) -> anyhow::Result<Stri
     names.dedup();
     let shown = names.iter().take(20).copied().collect::<Vec<_>>().join(",");
     let more = if names.len() > 20 { " and so on" } else { "" };
-    let rules_given = if rules == Rules::default() { String::new() } else { format!(" --rules {rules}") };
+    let rules_given = rules_given(rules);
     let fetch = format!("`fetch get {shown} --from SOURCE --to {root}{rules_given}`{more}");
     let nothing = |finding: &Finding| finding.kind == FindingKind::Missing && finding.file.is_none();
     if checked.tables == 0 && checked.findings.iter().all(nothing) {
