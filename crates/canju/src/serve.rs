@@ -7,14 +7,15 @@ use std::time::Duration;
 use anyhow::Context;
 use canju_serve::{Limits, Server, Service, router};
 use canju_store::Location;
+use canju_table::OPEN_FILES;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::arguments::ServeArguments;
 use crate::tables;
 
-/// Files that are not connections: shards that were read, and what the process needs itself.
-const FILES: u64 = 256;
+/// Files that are not connections: shards, and what the process needs itself.
+const FILES: u64 = OPEN_FILES as u64 + 128;
 
 /// Raises the limit of open files as far as it goes, and takes only as many connections as leave room for files.
 fn make_room(limits: &mut Limits) {

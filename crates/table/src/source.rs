@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use crate::handles::Handles;
 use crate::remedy::FOLDER;
 
 /// Bytes that can be read at any place, by many threads at once.
@@ -101,12 +102,14 @@ pub trait Source: Send + Sync {
     fn manifests(&self) -> io::Result<Vec<String>>;
 }
 
-/// Tables in a folder, which holds `tables/` or is itself what others call `tables`.
+/// Tables in a folder, which holds `tables/` or is itself what others call `tables`. At most
+/// [`OPEN_FILES`](crate::OPEN_FILES) of its files are open at a time, however many are asked.
 #[derive(Clone, Debug)]
 pub struct FolderSource {
     /// What users give to commands: the folder that holds `tables`.
     root: PathBuf,
     tables: PathBuf,
+    handles: Arc<Handles>,
 }
 
 impl FolderSource {
@@ -118,14 +121,14 @@ impl FolderSource {
         let holds = has_manifests(&given);
         let named = given.file_name().is_some_and(|n| n == "tables");
         if inner.is_dir() {
-            return Self { root: given, tables: inner };
+            return Self { root: given, tables: inner, handles: Arc::default() };
         }
         let root = match given.parent() {
             Some(parent) if named && holds => parent.to_path_buf(),
             _ => given.clone(),
         };
         let root = if root.as_os_str().is_empty() { PathBuf::from(".") } else { root };
-        Self { root, tables: if named || holds { given } else { inner } }
+        Self { root, tables: if named || holds { given } else { inner }, handles: Arc::default() }
     }
 
     fn path(&self, key: &str) -> io::Result<PathBuf> {
@@ -149,7 +152,11 @@ impl Source for FolderSource {
     }
 
     fn open(&self, key: &str) -> io::Result<Arc<dyn ReadAt>> {
-        Ok(Arc::new(File::open(self.path(key)?)?))
+        self.handles.open(&self.path(key)?)
+    }
+
+    fn read_all(&self, key: &str) -> io::Result<Vec<u8>> {
+        fs::read(self.path(key)?)
     }
 
     fn manifests(&self) -> io::Result<Vec<String>> {
