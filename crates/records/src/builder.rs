@@ -7,7 +7,7 @@ use crate::format::Allowance;
 use crate::{NodeId, Place, Reason, Record, RecordError, Warning};
 
 /// More warnings than this of one game help nobody.
-const WARNINGS: usize = 100;
+pub(crate) const WARNINGS: usize = 100;
 
 pub(crate) struct Builder<'a> {
     pub record: Record,

@@ -41,7 +41,8 @@ impl fmt::Display for Format {
     }
 }
 
-/// What is read at most. The memory taken is a few hundred bytes for each game and each move.
+/// What is read at most. The memory taken is a few bytes for each byte of the file, and a few hundred for each game and each
+/// move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of the file.
@@ -126,6 +127,11 @@ pub fn read_within(bytes: &[u8], limits: &Limits) -> Result<File, RecordError> {
 
 /// The format of a text, by its first line that tells.
 fn detect(text: &Text) -> Result<Format, RecordError> {
+    // A PGN may speak of the other's tags, in a comment.
+    let begins = text.lines().map(|(_, line)| line).find(|line| !line.is_empty());
+    if begins.is_some_and(|line| pgn::is_tag(line) && !dhtml::is_one(line)) {
+        return Ok(Format::Pgn);
+    }
     if dhtml::is_one(text.as_str()) {
         return Ok(Format::Dhtml);
     }

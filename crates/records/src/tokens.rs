@@ -9,28 +9,33 @@ pub(crate) fn moves(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Cuts `h2e2h9g7` and 炮二平五马8进7 into moves, and takes the number off `1.炮二平五`.
-pub(crate) fn unjoined(word: &str) -> Vec<&str> {
+fn unjoined(word: &str) -> impl Iterator<Item = &str> {
     let word = match without_number(word) {
         "" => word,
         rest => rest,
     };
-    let fours = fours(word);
-    let joined = if word.is_ascii() {
-        fours.len() > 1 && fours.iter().all(|four| four.parse::<Move>().is_ok())
-    } else {
-        fours.len() > 1 && fours.iter().all(|four| four.chars().count() == 4)
+    let is_ascii = word.is_ascii();
+    let is_move = |four: &str| match is_ascii {
+        true => four.parse::<Move>().is_ok(),
+        false => four.chars().count() == 4,
     };
-    if joined { fours } else { vec![word] }
+    let joined = fours(word).nth(1).is_some() && fours(word).all(is_move);
+    let (whole, parts) = if joined { (None, Some(fours(word))) } else { (Some(word), None) };
+    whole.into_iter().chain(parts.into_iter().flatten())
 }
 
-fn fours(word: &str) -> Vec<&str> {
-    let starts: Vec<usize> = word.char_indices().step_by(4).map(|(at, _)| at).collect();
-    let ends = starts.iter().skip(1).copied().chain([word.len()]);
-    starts.iter().zip(ends).filter_map(|(&start, end)| word.get(start..end)).collect()
+/// A text in pieces of four characters, the last of which may be shorter.
+fn fours(mut word: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        let end = word.char_indices().nth(4).map_or(word.len(), |(at, _)| at);
+        let (four, rest) = word.split_at(end);
+        word = rest;
+        (!four.is_empty()).then_some(four)
+    })
 }
 
 /// What follows the number of a move, `12.`; the whole text where there is none.
-pub(crate) fn without_number(word: &str) -> &str {
+fn without_number(word: &str) -> &str {
     let rest = word.trim_start_matches(is_digit);
     let bare = rest.trim_start_matches(is_dot);
     // `33.4` is a move of WXF: there the number would leave a lone digit.
@@ -39,7 +44,7 @@ pub(crate) fn without_number(word: &str) -> &str {
 }
 
 /// Whether a word is the number of a move, or dots where a move was told before.
-pub(crate) fn is_number(word: &str) -> bool {
+fn is_number(word: &str) -> bool {
     word.trim_start_matches(is_digit).chars().all(is_dot)
 }
 

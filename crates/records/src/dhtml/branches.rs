@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::tags::Tag;
 use super::{read_move, said};
-use crate::builder::Builder;
+use crate::builder::{Builder, WARNINGS};
 use crate::{NodeId, Place, RecordError};
 
 /// No study has more, and each way back to the start stays short.
@@ -48,7 +48,7 @@ impl<'a> Branches<'a> {
                 }
             } else if let Some(numbers) = tag.name.strip_prefix("comment") {
                 if all.comments.len() == COMMENTS {
-                    all.passed_over.push(tag.place);
+                    all.pass_over(tag.place);
                     continue;
                 }
                 match numbers_of(numbers)[..] {
@@ -74,14 +74,21 @@ impl<'a> Branches<'a> {
             match numbers_of(name)[..] {
                 [parent, from, branch] => self.add(tag.place, moves, parent, from as usize, branch),
                 _ if name.starts_with('/') && moves.trim().is_empty() => {}
-                _ => self.passed_over.push(tag.place),
+                _ => self.pass_over(tag.place),
             }
+        }
+    }
+
+    /// Remembers no more places than are told.
+    fn pass_over(&mut self, place: Place) {
+        if self.passed_over.len() < WARNINGS {
+            self.passed_over.push(place);
         }
     }
 
     fn add(&mut self, place: Place, moves: &str, parent: u32, from: usize, branch: u32) {
         if self.branches.contains_key(&branch) || self.branches.len() == BRANCHES {
-            self.passed_over.push(place);
+            self.pass_over(place);
             return;
         }
         let digits: Vec<u8> = moves.bytes().filter(u8::is_ascii_digit).collect();

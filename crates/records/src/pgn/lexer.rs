@@ -17,16 +17,25 @@ pub(super) enum Token<'a> {
     Word(&'a str),
 }
 
+/// It knows only where it stands, so that a copy goes through the same words once more.
+#[derive(Clone)]
 pub(super) struct Lexer<'a> {
     rest: &'a str,
-    pub line: usize,
+    line: usize,
     /// Whether only spaces stand before on the line.
     fresh: bool,
+    /// How many bytes are left at the next closing brace, 0 where there is none, when it was last looked for.
+    brace: Option<usize>,
 }
 
 impl<'a> Lexer<'a> {
     pub fn new(text: &'a str) -> Self {
-        Self { rest: text, line: 1, fresh: true }
+        Self { rest: text, line: 1, fresh: true, brace: None }
+    }
+
+    /// How many bytes are left.
+    pub fn left(&self) -> usize {
+        self.rest.len()
     }
 
     fn skip(&mut self, bytes: usize) -> &'a str {
@@ -35,6 +44,15 @@ impl<'a> Lexer<'a> {
         self.fresh = taken.trim_matches([' ', '\t', '\r']).ends_with('\n') || (self.fresh && taken.trim().is_empty());
         self.rest = rest;
         taken
+    }
+
+    /// Where the next closing brace is. It is looked for once, however many comments want to know.
+    fn next_brace(&mut self) -> Option<usize> {
+        let left = self.rest.len();
+        let brace = self.brace.filter(|&brace| brace <= left);
+        let brace = brace.unwrap_or_else(|| self.rest.find('}').map_or(0, |at| left - at));
+        self.brace = Some(brace);
+        (brace > 0).then(|| left - brace)
     }
 
     /// How many bytes of the line are left.
@@ -65,7 +83,8 @@ impl<'a> Iterator for Lexer<'a> {
             }
             let token = match first {
                 '{' => {
-                    let end = comment_end(self.rest);
+                    let brace = self.next_brace();
+                    let end = comment_end(self.rest, brace);
                     let comment = self.skip(end).strip_prefix('{').unwrap_or_default();
                     match comment.strip_suffix('}') {
                         Some(comment) => Token::Comment(comment.trim()),
@@ -111,19 +130,16 @@ impl<'a> Iterator for Lexer<'a> {
 }
 
 /// Where a comment at the front of a text ends: behind its brace, or before the tags of the next game.
-fn comment_end(text: &str) -> usize {
+fn comment_end(text: &str, brace: Option<usize>) -> usize {
     let (mut at, mut after_blank) = (0, false);
-    for line in text.split_inclusive('\n') {
-        if after_blank && tag(line.trim_start()).is_some() {
+    for line in text[..brace.unwrap_or(text.len())].split_inclusive('\n') {
+        if after_blank && tag(text[at..].trim_start()).is_some() {
             return at;
-        }
-        if let Some(brace) = line.find('}') {
-            return at + brace + 1;
         }
         after_blank = line.trim().is_empty();
         at += line.len();
     }
-    text.len()
+    brace.map_or(text.len(), |brace| brace + 1)
 }
 
 /// The number of a glyph that is written after a move.
@@ -168,7 +184,8 @@ pub(super) fn tag(text: &str) -> Option<Found<'_>> {
     Some(Found { name, value: value.strip_suffix(QUOTES).unwrap_or(value), bytes: start + end + 1 })
 }
 
-const QUOTES: [char; 3] = ['"', '“', '”'];
+/// What stands around the text of a tag.
+pub(super) const QUOTES: [char; 3] = ['"', '“', '”'];
 
 /// Whether a text ends with a quote that has no backslash before it.
 fn is_quoted(text: &str) -> bool {

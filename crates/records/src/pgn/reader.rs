@@ -3,7 +3,7 @@
 use canju_xiangqi::Position;
 use canju_xiangqi::notation::read_move;
 
-use super::lexer::{Lexer, Token};
+use super::lexer::{Lexer, QUOTES, Token};
 use crate::builder::Builder;
 use crate::format::Allowance;
 use crate::text::Text;
@@ -15,85 +15,100 @@ const DEEPEST: usize = 1000;
 /// A record for each game of the text.
 pub(crate) fn read(text: &Text<'_>, allowance: &mut Allowance) -> Result<Vec<Record>, RecordError> {
     let mut records = Vec::new();
-    let mut game = Vec::new();
-    // How many variations are open: a result within one does not end the game.
-    let (mut has_moves, mut open) = (false, 0_usize);
-    for (line, token) in Lexer::new(text.as_str()) {
-        let ends = match token {
-            // What is said before the tags belongs to the game that they begin.
-            Token::Tag(..) if has_moves => {
-                records.push(read_game(&std::mem::take(&mut game), allowance)?);
-                (has_moves, open) = (false, 0);
-                false
-            }
-            Token::Open => {
-                open += 1;
-                false
-            }
-            Token::Close => {
-                open = open.saturating_sub(1);
-                false
-            }
-            Token::Word(word) => {
-                let is_result = GameResult::from_text(word).is_some();
-                has_moves |= !is_result;
-                is_result && open == 0
-            }
-            _ => false,
-        };
-        game.push((line, token));
-        if ends {
-            let game = std::mem::take(&mut game);
-            if has_moves || has_tags(&game) {
-                records.push(read_game(&game, allowance)?);
-            }
-            has_moves = false;
+    let mut lexer = Lexer::new(text.as_str());
+    while let Some(game) = Game::next(&mut lexer) {
+        if game.is_one {
+            records.push(game.read(allowance)?);
         }
-    }
-    if has_moves || has_tags(&game) {
-        records.push(read_game(&game, allowance)?);
     }
     Ok(records)
 }
 
-fn has_tags(game: &Tokens<'_>) -> bool {
-    game.iter().any(|(_, token)| matches!(token, Token::Tag(..)))
+/// The words of one game, gone through anew each time that they are asked for: kept, they would take many times the bytes of
+/// the file.
+struct Game<'a> {
+    from: Lexer<'a>,
+    /// How many bytes of the text are left behind it.
+    left: usize,
+    /// The line of its first word.
+    line: usize,
+    /// The line of its first tag.
+    tagged: Option<usize>,
+    /// The first position with its line.
+    fen: Option<(usize, &'a str)>,
+    /// The first word that is no result.
+    first: Option<&'a str>,
+    /// Whether it has moves or tags; a lone comment or result is no game.
+    is_one: bool,
 }
 
-type Tokens<'a> = [(usize, Token<'a>)];
-
-fn read_game(game: &Tokens<'_>, allowance: &mut Allowance) -> Result<Record, RecordError> {
-    let tag = game.iter().find(|(_, token)| matches!(token, Token::Tag(..)));
-    let place = Place::Line(tag.or(game.first()).map_or(1, |(line, _)| *line));
-    let start = start(game)?;
-    let mut builder = Builder::new(start, place, allowance)?;
-    for (_, token) in game {
-        if let Token::Tag(name, value) = token {
-            describe(&mut builder.record, name, &unescaped(value));
+impl<'a> Game<'a> {
+    /// The game where the lexer stands, which goes on to the next.
+    fn next(lexer: &mut Lexer<'a>) -> Option<Self> {
+        let mut before = lexer.clone();
+        let mut taken = lexer.next()?;
+        let mut game =
+            Self { from: before.clone(), left: 0, line: taken.0, tagged: None, fen: None, first: None, is_one: false };
+        let mut has_moves = false;
+        // How many variations are open: a result within one does not end the game.
+        let mut open = 0_usize;
+        loop {
+            match taken {
+                // What is said before the tags belongs to the game that they begin.
+                (_, Token::Tag(..)) if has_moves => {
+                    *lexer = before;
+                    break;
+                }
+                (line, Token::Tag(name, value)) => {
+                    game.tagged = game.tagged.or(Some(line));
+                    if game.fen.is_none() && name.eq_ignore_ascii_case("FEN") && !value.trim().is_empty() {
+                        game.fen = Some((line, value));
+                    }
+                }
+                (_, Token::Open) => open += 1,
+                (_, Token::Close) => open = open.saturating_sub(1),
+                (_, Token::Word(word)) if GameResult::from_text(word).is_none() => {
+                    has_moves = true;
+                    game.first = game.first.or_else(|| tokens::moves(word).next());
+                }
+                (_, Token::Word(_)) if open == 0 => break,
+                _ => {}
+            }
+            before = lexer.clone();
+            let Some(next) = lexer.next() else { break };
+            taken = next;
         }
+        Some(Self { left: lexer.left(), is_one: has_moves || game.tagged.is_some(), ..game })
     }
-    let mut reader = Reader { builder, open: vec![Line { at: NodeId::START, ended: false }], too_deep: 0 };
-    for &(line, token) in game {
-        reader.take(Place::Line(line), token)?;
-    }
-    if reader.open.len() > 1 {
-        reader.builder.warn(place, "a variation of this game is not closed".into());
-    }
-    Ok(reader.builder.finish())
-}
 
-/// The first position: the FEN's, or that of all games.
-fn start(game: &Tokens<'_>) -> Result<Position, RecordError> {
-    let fen = game.iter().find_map(|&(line, token)| match token {
-        Token::Tag(name, value) if name.eq_ignore_ascii_case("FEN") && !value.trim().is_empty() => Some((line, value)),
-        _ => None,
-    });
-    let Some((line, fen)) = fen else { return Ok(Position::initial()) };
-    let first = game.iter().find_map(|(_, token)| match token {
-        Token::Word(word) if GameResult::from_text(word).is_none() => tokens::moves(word).next(),
-        _ => None,
-    });
-    Ok(fields::split(fen, Place::Line(line))?.start(first))
+    fn tokens(&self) -> impl Iterator<Item = (usize, Token<'a>)> + use<'a> {
+        let (mut lexer, left) = (self.from.clone(), self.left);
+        std::iter::from_fn(move || if lexer.left() > left { lexer.next() } else { None })
+    }
+
+    fn read(&self, allowance: &mut Allowance) -> Result<Record, RecordError> {
+        let start = match self.fen {
+            Some((line, fen)) => fields::split(fen, Place::Line(line))?.start(self.first),
+            None => Position::initial(),
+        };
+        let place = Place::Line(self.tagged.unwrap_or(self.line));
+        let mut builder = Builder::new(start, place, allowance)?;
+        if self.tagged.is_some() {
+            for (_, token) in self.tokens() {
+                if let Token::Tag(name, value) = token {
+                    describe(&mut builder.record, name, &unescaped(value));
+                }
+            }
+        }
+        let mut reader = Reader { builder, open: vec![Line { at: NodeId::START, ended: false }], too_deep: 0 };
+        for (line, token) in self.tokens() {
+            reader.take(Place::Line(line), token)?;
+        }
+        if reader.open.len() > 1 {
+            reader.builder.warn(place, "a variation of this game is not closed".into());
+        }
+        Ok(reader.builder.finish())
+    }
 }
 
 fn describe(record: &mut Record, name: &str, value: &str) {
@@ -120,7 +135,14 @@ fn describe(record: &mut Record, name: &str, value: &str) {
 }
 
 fn unescaped(value: &str) -> String {
-    value.replace("\\\"", "\"").replace("\\\\", "\\")
+    let mut text = String::with_capacity(value.len());
+    let mut rest = value.chars().peekable();
+    while let Some(c) = rest.next() {
+        // A backslash before anything else stands for itself.
+        let escaped = rest.next_if(|next| c == '\\' && (*next == '\\' || QUOTES.contains(next)));
+        text.push(escaped.unwrap_or(c));
+    }
+    text
 }
 
 /// A line of moves that is being read.
@@ -154,7 +176,8 @@ impl Reader<'_> {
                 }
             }
             Token::Glyph(glyph) => {
-                if let Some(node) = self.node() {
+                // Before the first move there is none that it could be said of.
+                if let Some(node) = self.node().filter(|&node| node != NodeId::START) {
                     self.builder.record.tree.add_glyph(node, glyph);
                 }
             }

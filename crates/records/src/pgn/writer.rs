@@ -5,14 +5,18 @@ use std::fmt::Write;
 use canju_xiangqi::notation::{Notation, write_move};
 use canju_xiangqi::{Color, Position};
 
+use super::lexer::QUOTES;
 use crate::{NodeId, Ply, Record, Step};
 
 /// Where a line of moves is broken.
 const WIDTH: usize = 100;
+/// Bytes of the text of a tag.
+const MOST: usize = 1_900;
 
 /// Writes a record as a game of PGN, with its comments and variations, and an empty line at the end.
 ///
-/// What is written is read again as the same record, but for what a comment cannot hold: `}` becomes `)`.
+/// What is written is read again as the same record, but for what a PGN cannot hold: in a comment `}` becomes `)`, and empty lines
+/// before what looks like a tag are left out; the text of a tag is one line of at most 1,900 bytes.
 #[must_use]
 pub fn write_pgn(record: &Record, notation: Notation) -> String {
     let mut text = tags(record, notation);
@@ -66,12 +70,41 @@ fn tags(record: &Record, notation: Notation) -> String {
     for (name, value, always) in all {
         if always || !value.is_empty() {
             let value = if value.is_empty() { "?" } else { value };
-            let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " ");
             // A string takes whatever is written to it.
-            let _ = writeln!(text, "[{name} \"{value}\"]");
+            let _ = writeln!(text, "[{name} \"{}\"]", escaped(value));
         }
     }
     text
+}
+
+/// The text of a tag, on one line and not longer than a reader takes.
+fn escaped(value: &str) -> String {
+    let (mut text, brackets) = (String::new(), value.contains(']'));
+    for c in value.chars() {
+        if text.len() > MOST {
+            break;
+        }
+        // Any quote would be taken for the end where a bracket follows.
+        if matches!(c, '"' | '\\') || (brackets && QUOTES.contains(&c)) {
+            text.push('\\');
+        }
+        text.push(if matches!(c, '\n' | '\r') { ' ' } else { c });
+    }
+    text
+}
+
+/// What a comment says in braces.
+fn braced(comment: &str) -> String {
+    let comment = comment.replace('}', ")");
+    let mut kept: Vec<&str> = Vec::new();
+    for line in comment.split('\n') {
+        // After an empty line a tag would begin the next game.
+        while super::is_tag(line.trim_start()) && kept.last().is_some_and(|above| above.trim().is_empty()) {
+            kept.pop();
+        }
+        kept.push(line);
+    }
+    format!("{{{}}}", kept.join("\n"))
 }
 
 struct Moves {
@@ -118,7 +151,7 @@ impl Moves {
     fn said(&mut self, record: &Record, node: NodeId) {
         let comment = record.tree.comment(node);
         if !comment.is_empty() {
-            self.word(&format!("{{{}}}", comment.replace('}', ")")));
+            self.word(&braced(comment));
         }
     }
 }

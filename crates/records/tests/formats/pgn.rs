@@ -155,3 +155,27 @@ proptest! {
         }
     }
 }
+
+/// What a comment or a title says must not be taken for the next game, for an end, or for another format.
+#[test]
+fn what_looks_like_an_end_is_none() {
+    let mut record = one(b"[Event \"x\"]\n\n1. h2e2 $3 *\n");
+    record.title = "a\u{201d}] \\ \"b\"] \\\u{201c}".into();
+    record.event = "line\nline".into();
+    record.tree.add_comment(NodeId::START, "one\n\n \n[Red \"x\"]\n[DhtmlXQ_title]x[/DhtmlXQ_title] {two}");
+    let again = one(write_pgn(&record, Notation::Wxf).as_bytes());
+    assert_eq!((again.title, again.event.as_str()), (record.title.clone(), "line line"));
+    let said = "one\n[Red \"x\"]\n[DhtmlXQ_title]x[/DhtmlXQ_title] {two)";
+    assert_eq!(again.tree.comment(NodeId::START), said);
+    record.title = "马\u{201d}".repeat(2000);
+    let again = one(write_pgn(&record, Notation::Wxf).as_bytes());
+    assert!(record.title.starts_with(&again.title) && again.title.len() > 1000, "{}", again.title.len());
+}
+
+/// A glyph is said of a move.
+#[test]
+fn glyphs_before_the_first_move_are_passed_over() {
+    let record = one(b"[Event \"x\"]\n\n$5 1. h2e2 $2 ($4 1. b2e2) *\n");
+    assert_eq!(record.tree.glyphs(NodeId::START), [0; 0]);
+    assert_eq!(record.tree.glyphs(record.tree.main(NodeId::START).unwrap()), [2]);
+}
