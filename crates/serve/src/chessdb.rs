@@ -5,44 +5,52 @@ use std::fmt::Write;
 
 use canju_retro::Metric;
 use canju_xiangqi::{Color, Move, Position, Role};
-use serde::Deserialize;
 use serde_json::{Value as Json, json};
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 use canju_probe::Wdl;
 
-use crate::answers::Ending;
+use crate::answers::{Ending, Outcome};
 use crate::asker::{Asker, Deadline, read};
 use crate::failure::Failure;
 
 /// A win in no plies; each ply takes one off.
 const MATE: i32 = 30_000;
+/// The same where the loser can still break the rules of repetition on the way.
+const BOUND: i32 = 20_000;
 /// Moves of a line, as many as the public database gives.
 const LINE: usize = 200;
 /// Bytes of a FEN; its counters may stand behind the side to move.
 const FEN: usize = 200;
 
 /// What is asked for.
-#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
+#[schema(as = ChessdbForm)]
 pub(crate) struct Asked {
     /// `queryall`, `querybest`, `query`, `querysearch`, `querypv` or `queryscore`.
-    #[serde(default)]
+    #[param(required = false)]
+    #[schema(required = false)]
     action: String,
     /// The FEN.
-    #[serde(default)]
+    #[param(required = false)]
+    #[schema(required = false)]
     board: String,
     /// `dtm`, which is also meant by anything else, or `dtc`.
-    #[serde(default)]
+    #[param(required = false)]
+    #[schema(required = false)]
     egtbmetric: String,
     /// Moves that are passed over: `move:c3c4|move:b2e2`.
-    #[serde(default)]
+    #[param(required = false)]
+    #[schema(required = false)]
     ban: String,
     /// `1`: every legal move is listed, also where nothing is known.
-    #[serde(default)]
+    #[param(required = false)]
+    #[schema(required = false)]
     showall: String,
     /// `1`: the answer is JSON.
-    #[serde(default)]
+    #[param(required = false)]
+    #[schema(required = false)]
     json: String,
 }
 
@@ -50,8 +58,13 @@ pub(crate) struct Asked {
 struct Candidate {
     chosen: Move,
     outcome: Wdl,
+    /// Violations of the rules of repetition that the loser can still commit.
+    order: u16,
     /// Plies to mate or to the conversion, counted from before the move; 0 for a draw.
     step: u16,
+    /// True where it keeps what the position itself is worth, or more, by the distance to conversion: a capture is
+    /// counted by the smaller table, which may tell more plies or fewer than the position's own.
+    keeps: bool,
     capture: bool,
     check: bool,
 }
@@ -75,6 +88,25 @@ enum Answer {
 }
 
 impl Asked {
+    /// What an address asks, and then a form: of parameters that come again the last one counts.
+    pub fn of(query: Option<&str>, form: &[u8]) -> Self {
+        let mut asked = Self::default();
+        let address = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+        for (name, value) in address.chain(form_urlencoded::parse(form)) {
+            let place = match &*name {
+                "action" => &mut asked.action,
+                "board" => &mut asked.board,
+                "egtbmetric" => &mut asked.egtbmetric,
+                "ban" => &mut asked.ban,
+                "showall" => &mut asked.showall,
+                "json" => &mut asked.json,
+                _ => continue,
+            };
+            *place = value.into_owned();
+        }
+        asked
+    }
+
     /// True where the answer is JSON.
     pub fn is_json(&self) -> bool {
         is_true(&self.json)
@@ -114,10 +146,14 @@ impl Asked {
         })
     }
 
-    /// The moves that are not banned, best first; none where anything about them is unknown.
+    /// The moves that are not banned, best first; none where anything about them or the position is unknown.
     fn candidates(&self, asker: &Asker, position: &Position, metric: Metric) -> Result<Vec<Candidate>, Failure> {
         let banned: Vec<&str> = self.ban.split('|').map(|word| word.strip_prefix("move:").unwrap_or(word)).collect();
         let mut candidates = Vec::new();
+        let own = asker.probe(position)?;
+        if own.outcome == Outcome::Unknown {
+            return Ok(candidates);
+        }
         for (chosen, known) in asker.rated(position)? {
             let Ok(value) = known else { return Ok(Vec::new()) };
             let capture = position.is_capture(chosen);
@@ -130,11 +166,16 @@ impl Asked {
             };
             let Some(step) = step else { return Ok(Vec::new()) };
             if !banned.contains(&chosen.to_string().as_str()) {
-                let check = after.in_check();
-                candidates.push(Candidate { chosen, outcome: value.outcome, step, capture, check });
+                let (outcome, order, check) = (value.outcome, value.order, after.in_check());
+                let keeps = match (outcome, own.dtc) {
+                    (Wdl::Win, Some(dtc)) => order == own.order && step <= dtc,
+                    (Wdl::Loss, Some(dtc)) => order == own.order && step > dtc,
+                    _ => false,
+                };
+                candidates.push(Candidate { chosen, outcome, order, step, keeps, capture, check });
             }
         }
-        candidates.sort_by_key(|candidate| (candidate.order(metric), candidate.chosen));
+        candidates.sort_by_key(|candidate| (candidate.merit(metric), candidate.chosen));
         Ok(candidates)
     }
 
@@ -160,36 +201,40 @@ impl Asked {
 
 impl Candidate {
     fn score(&self) -> i32 {
+        let most = if self.order > 0 { BOUND } else { MATE };
         match self.outcome {
-            Wdl::Win => MATE - i32::from(self.step),
+            Wdl::Win => most - i32::from(self.step),
             Wdl::Draw => 0,
-            Wdl::Loss => i32::from(self.step) - MATE,
+            Wdl::Loss => i32::from(self.step) - most,
         }
     }
 
-    /// Better moves are less. Of wins by mate the faster, then captures; of wins by conversion captures, then the faster. Of
-    /// draws and losses the slower, and those that keep the pieces on the board. Of equals those without check.
-    fn order(&self, metric: Metric) -> (u8, bool, u16, Reverse<u16>, bool, bool) {
+    /// Better moves are less. Of wins by mate the faster, then captures; of wins by conversion those that keep the position's
+    /// own distance, then captures, then the faster. Of draws and losses the slower, and those that keep the pieces on the
+    /// board. Before plies come orders. Of equals those without check.
+    fn merit(&self, metric: Metric) -> (u8, bool, bool, [u16; 2], Reverse<[u16; 2]>, bool, bool) {
         let quiet_first = self.capture;
-        let slow = Reverse(self.step);
+        let (far, none) = ([self.order, self.step], Reverse([0; 2]));
         match (self.outcome, metric) {
-            (Wdl::Win, Metric::Dtc) => (0, !self.capture, self.step, Reverse(0), false, self.check),
-            (Wdl::Win, _) => (0, false, self.step, Reverse(0), !self.capture, self.check),
-            (Wdl::Draw, _) => (1, false, 0, Reverse(0), self.check, quiet_first),
-            (Wdl::Loss, Metric::Dtc) => (2, quiet_first, 0, slow, false, self.check),
-            (Wdl::Loss, _) => (2, false, 0, slow, self.check, quiet_first),
+            (Wdl::Win, Metric::Dtc) => (0, !self.keeps, !self.capture, far, none, false, self.check),
+            (Wdl::Win, _) => (0, false, false, far, none, !self.capture, self.check),
+            (Wdl::Draw, _) => (1, false, false, [0; 2], none, self.check, quiet_first),
+            (Wdl::Loss, Metric::Dtc) => (2, !self.keeps, quiet_first, [0; 2], Reverse(far), false, self.check),
+            (Wdl::Loss, _) => (2, false, false, [0; 2], Reverse(far), self.check, quiet_first),
         }
     }
 
     /// True where the database makes no difference between two moves.
     fn equals(&self, other: &Self) -> bool {
-        let what = |c: &Self| (c.outcome, c.step, c.capture, c.check);
+        let what = |c: &Self| (c.outcome, c.order, c.step, c.capture, c.check);
         what(self) == what(other)
     }
 
     /// The rank and the note beside the best move.
     fn rank(&self, best: &Self, metric: Metric) -> (u8, String) {
         let (rank, mark) = match () {
+            // By the distance to conversion the database has this for the best draws.
+            () if self.equals(best) && self.outcome == Wdl::Draw && metric == Metric::Dtc => (2, '*'),
             () if self.equals(best) => (2, '!'),
             () if self.outcome == best.outcome => (1, '*'),
             () => (0, '?'),
@@ -200,7 +245,7 @@ impl Candidate {
             Wdl::Loss => 'L',
         };
         let note = match metric {
-            Metric::Dtc => format!("{mark} ({outcome}-00-{:03})", self.step),
+            Metric::Dtc => format!("{mark} ({outcome}-{:02}-{:03})", self.order, self.step),
             _ => format!("{mark} ({outcome}-M-{:04})", self.step),
         };
         (rank, note)

@@ -1,18 +1,16 @@
-//! The routes that are asked about tables, the server, and by scripts of the public database.
+//! The routes that are asked about tables and the server.
 
 use std::sync::Arc;
 
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::chessdb;
 use crate::failure::{ErrorBody, Failure};
-use crate::positions::query;
-use crate::reply::{Keep, json, tagged};
+use crate::reply::{Keep, json};
 use crate::service::Service;
 use crate::statistics::{Endgames, Statistics};
 
@@ -76,50 +74,4 @@ pub(crate) async fn info(State(service): State<Arc<Service>>, headers: HeaderMap
 ))]
 pub(crate) async fn healthz() -> impl IntoResponse {
     ([(header::CACHE_CONTROL, "no-store")], "ok\n")
-}
-
-type Asked = Result<Query<chessdb::Asked>, QueryRejection>;
-
-/// The query form of the public xiangqi database.
-#[utoipa::path(get, path = "/chessdb", tag = "chessdb", params(chessdb::Asked), responses(
-    (status = 200, description = "in the shape of the public database, ended by a NUL; or JSON", content(
-        (String = "text/plain"), (serde_json::Value = "application/json"),
-    )),
-    (status = "5XX", description = "busy, too late, or the store is away", body = String, content_type = "text/plain"),
-))]
-pub(crate) async fn chessdb(State(service): State<Arc<Service>>, headers: HeaderMap, asked: Asked) -> Response {
-    scripted(&service, &headers, asked).await
-}
-
-/// The same under the name that scripts know.
-#[utoipa::path(get, path = "/chessdb.php", tag = "chessdb", params(chessdb::Asked), responses(
-    (status = 200, description = "in the shape of the public database, ended by a NUL; or JSON", content(
-        (String = "text/plain"), (serde_json::Value = "application/json"),
-    )),
-    (status = "5XX", description = "busy, too late, or the store is away", body = String, content_type = "text/plain"),
-))]
-pub(crate) async fn chessdb_php(State(service): State<Arc<Service>>, headers: HeaderMap, asked: Asked) -> Response {
-    scripted(&service, &headers, asked).await
-}
-
-async fn scripted(service: &Service, headers: &HeaderMap, asked: Asked) -> Response {
-    let asked = match query(asked) {
-        Ok(asked) => asked,
-        Err(failure) => return told(failure),
-    };
-    let kind = if asked.is_json() { "application/json" } else { "text/plain; charset=utf-8" };
-    match service.ask(move |asker, deadline| asked.answer(asker, deadline)).await {
-        Ok(text) => tagged(headers, Keep::Passing, kind, text.into()),
-        Err(failure) => told(failure),
-    }
-}
-
-/// A failure as the database tells one.
-fn told(failure: Failure) -> Response {
-    let text = format!("Error: {}", failure.error.message);
-    let mut response = failure.into_response();
-    response.headers_mut().remove(header::CONTENT_LENGTH);
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    *response.body_mut() = text.into();
-    response
 }

@@ -35,6 +35,7 @@ mod patient;
 mod positions;
 mod reply;
 mod router;
+mod scripts;
 mod server;
 mod service;
 mod statistics;

@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::reply::{Keep, tagged};
 use crate::server::Peer;
 use crate::service::Service;
-use crate::{endgames, ewn, games, page, positions};
+use crate::{endgames, ewn, games, page, positions, scripts};
 
 /// How long browsers may keep that other pages may ask.
 const ALLOWED: Duration = Duration::from_secs(24 * 3600);
@@ -59,8 +59,8 @@ fn described() -> (Router<Arc<Service>>, Description) {
         .routes(routes!(ewn::tables))
         .routes(routes!(endgames::info))
         .routes(routes!(endgames::healthz))
-        .routes(routes!(endgames::chessdb))
-        .routes(routes!(endgames::chessdb_php))
+        .routes(routes!(scripts::chessdb, scripts::chessdb_form))
+        .routes(routes!(scripts::chessdb_php, scripts::chessdb_php_form))
         .split_for_parts()
 }
 

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use canju_retro::{Metric, Rules};
 use canju_table::MemorySource;
+use canju_tests::Workshop;
 use serde_json::{Value, json};
 
-use crate::{DRAWN, KRK, MISSING, files, get, limits, over, server};
+use crate::{DRAWN, KRK, MISSING, files, get, limits, over, server, under};
 
 /// A horse and an elephant: one move wins, in nine plies, as the public database says too.
 const ZUGZWANG: &str = "3k5/9/5N3/9/2b6/9/9/9/4K4/9 w";
@@ -149,6 +153,70 @@ async fn a_metric_that_is_not_there_is_unknown() {
     let server = over(Arc::new(source), limits());
     assert_eq!(query(&server, "queryall", KRK, "&egtbmetric=dtc").await, "unknown");
     assert!(query(&server, "queryall", KRK, "").await.starts_with("move:h0h8"));
+}
+
+/// Of fields that come again the last one counts, and those of a form after those of the address.
+#[tokio::test]
+async fn forms_ask_too() {
+    let server = server();
+    let board = KRK.replace(' ', "+");
+    let send = async |address: &str, kind: Option<&str>, form: String| {
+        let mut request = Request::post(address);
+        if let Some(kind) = kind {
+            request = request.header("content-type", kind);
+        }
+        crate::send(&server, request.body(Body::from(form)).unwrap()).await
+    };
+    let kind = Some("application/x-www-form-urlencoded; charset=UTF-8");
+    for path in ["/chessdb", "/chessdb.php"] {
+        let answer = send(path, kind, format!("action=querybest&board={board}")).await;
+        assert_eq!((answer.status.as_u16(), answer.text()), (200, "egtb:h0h8\0"));
+        assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
+    }
+    let answer = send("/chessdb?action=queryall&board=x", None, format!("action=queryscore&board={board}")).await;
+    assert_eq!(answer.text(), "eval:29999\0");
+    let answer = send("/chessdb?json=1", kind, format!("action=queryall&action=queryscore&board={board}")).await;
+    assert_eq!(answer.json(), json!({"status": "ok", "eval": 29999}));
+    // What is no form has no fields.
+    let answer = send("/chessdb", Some("multipart/form-data; boundary=x"), format!("action=queryscore&board={board}"));
+    assert_eq!(answer.await.text(), "invalid parameters\0");
+    let answer = send("/chessdb?json=1", kind, "x".repeat(3 << 20)).await;
+    assert_eq!(answer.status, 413);
+    assert!(answer.json()["status"].as_str().unwrap().starts_with("Error: the body is too large"), "{}", answer.text());
+    assert_eq!(query(&server, "queryall", MISSING, "&action=queryscore&board=&board=3k5/9+w").await, "invalid board");
+}
+
+/// By the distance to conversion the best draws have the mark of a move that is not the best.
+#[tokio::test]
+async fn best_draws_are_marked() {
+    let server = server();
+    let all = query(&server, "queryall", DRAWN, "").await;
+    assert!(all.contains(",score:0,rank:2,note:! (D-M-0000)"), "{all}");
+    let all = query(&server, "queryall", DRAWN, "&egtbmetric=dtc").await;
+    assert!(all.split('|').next().unwrap().ends_with(",score:0,rank:2,note:* (D-00-000)"), "{all}");
+    assert!(!all.contains('!'), "{all}");
+}
+
+/// A mate in one keeps the distance that the position has, which a capture need not.
+#[tokio::test]
+async fn a_mate_comes_before_a_capture() {
+    // The chariot mates on f0 or takes the horse.
+    let board = "5k3/9/9/9/9/9/9/9/9/4K2Rn w";
+    let all = query(&server(), "queryall", board, "&egtbmetric=dtc").await;
+    assert!(all.starts_with("move:h0f0,score:29999,rank:2,note:! (W-00-001)|move:h0i0,score:29"), "{all}");
+}
+
+/// Where the loser can still break the rules of repetition the score counts from 20000, and the note says how often.
+#[tokio::test]
+async fn violations_are_noted() {
+    let server = under(Workshop::under(Rules::Axf).tables(&["KRKN"], &[Metric::Dtm, Metric::Dtc]));
+    let all = query(&server, "queryall", "9/9/4k4/9/9/9/9/9/1n7/R2K5 w", "&egtbmetric=dtc").await;
+    let moves: Vec<&str> = all.split('|').collect();
+    assert!(moves[0].contains(",score:19999,rank:2,note:! (W-01-001)"), "{all}");
+    let score = |one: &&str| one.split("score:").nth(1).unwrap().split(',').next().unwrap().parse::<i32>().unwrap();
+    for one in &moves {
+        assert_eq!(score(one).abs() > 20_000, one.contains("-00-") && !one.contains("(D-"), "{one}");
+    }
 }
 
 #[tokio::test]

@@ -32,6 +32,10 @@ async fn a_store_that_is_away_is_503_and_comes_back() {
     let told = get(&server, &format!("/chessdb?action=queryall&board={}", KRK.replace(' ', "+"))).await;
     assert_eq!(told.status, 503);
     assert!(told.text().starts_with("Error: "), "{}", told.text());
+    assert_eq!(told.header("content-type"), "text/plain; charset=utf-8");
+    let told = get(&server, &format!("/chessdb?action=queryall&json=1&board={}", KRK.replace(' ', "+"))).await;
+    assert!(told.json()["status"].as_str().unwrap().starts_with("Error: "), "{}", told.text());
+    assert_eq!(told.status, 503);
     assert_eq!(get(&server, "/healthz").await.status, 200);
     source.away.store(false, Ordering::SeqCst);
     assert_eq!(ask(&server, "/v1/probe", KRK).await["outcome"], "win");
@@ -67,7 +71,7 @@ async fn a_damaged_table_is_unknown_until_it_is_replaced() {
     let server = over(Arc::clone(&source) as _, limits());
     let value = ask(&server, "/v1/probe", KRK).await;
     assert_eq!((&value["outcome"], &value["unknown"]["reason"]), (&json!("unknown"), &json!("damaged")));
-    assert_eq!(value["unknown"]["commands"][0], "fetch get KRK --from PLACE");
+    assert_eq!(value["unknown"]["commands"][0], "fetch get KRK --from SOURCE");
     for (key, bytes) in &whole {
         source.insert(key.clone(), bytes.clone());
     }
@@ -88,6 +92,14 @@ async fn more_than_can_be_done_is_told_to_come_again() {
     let answer = get(&server, &with_fen("/v1/probe", KRK)).await;
     assert_eq!((answer.error().0, answer.error().1.as_str()), (503, "busy"));
     assert_eq!(answer.header("retry-after"), "1");
+    // In a word that scripts of the public database know.
+    for (path, told) in [
+        ("/chessdb?action=queryall", "rate limit exceeded\0"),
+        ("/chessdb?json=1", r#"{"status":"rate limit exceeded"}"#),
+    ] {
+        let answer = get(&server, path).await;
+        assert_eq!((answer.status.as_u16(), answer.text(), answer.header("retry-after")), (503, told, "1"));
+    }
     // What asks no table goes on.
     assert_eq!(get(&server, "/healthz").await.status, 200);
     source.let_go();
