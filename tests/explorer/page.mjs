@@ -463,6 +463,18 @@ try {
   await page.goto(PAGE + hashOf(WIN));
   await verdictIs(page, "红方胜");
   await shoot(page, "chinese");
+  // What is wrong with a file is told in the language of the page, also after it has changed.
+  await page.locator("#tab-games").click();
+  await page.locator("#pasted").fill("# x\n9/9/9/9/9/9/9/9/9/x w\n");
+  await page.locator("#read").click();
+  await page.locator("#games-told", { hasText: "第 2 行" }).waitFor();
+  const wrong = await page.locator("#games-told").textContent();
+  check("a wrong file is told in Chinese", !/[a-z]{4}/.test(wrong), wrong);
+  await page.locator("#language").click();
+  await page.locator("#games-told", { hasText: "line 2" }).waitFor();
+  check("and in English", true);
+  await page.locator("#language").click();
+  await page.locator("#tab-moves").click();
   await accessible(page, "Chinese");
   await page.context().close();
   page = await visit(hashOf(WIN), { locale: "zh-CN" });

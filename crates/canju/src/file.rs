@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use canju_records::{Limits, Record};
+use canju_table::shell_word;
 
 /// Reads a file, or standard input for `-`.
 pub(crate) fn read(path: &Path) -> anyhow::Result<canju_records::File> {
@@ -24,6 +25,15 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<canju_records::File> {
         format!("{name} cannot be read: name a file with positions or games, or - for standard input")
     })?;
     canju_records::read_within(&bytes, &limits).map_err(|error| anyhow!("{name}, {error}"))
+}
+
+/// What to tell who gives a file in place of a position.
+pub(crate) fn meant(name: &str) -> anyhow::Error {
+    let word = shell_word(name);
+    anyhow!(
+        "{name} is a file: `canju probe --file {word}` tells the values of its positions, `canju annotate {word}` what its \
+         moves are worth"
+    )
 }
 
 /// A heading for one of the records of a file: its number and what it is called.

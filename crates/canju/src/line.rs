@@ -71,8 +71,13 @@ pub(crate) fn run(arguments: &LineArguments, out: &mut dyn Write) -> anyhow::Res
     }
     writeln!(out, "{}  {}", position.to_fen(), words::value(&value))?;
     let texts: Vec<&str> = moves.iter().map(|m| m.text.as_str()).collect();
-    for (number, pair) in texts.chunks(2).enumerate() {
-        writeln!(out, "{:4}. {}", number + 1, pair.join("  "))?;
+    // Where Black begins, its first move is the second half of a pair.
+    let (half, pairs) = texts.split_at(position.turn().index().min(texts.len()));
+    if let [first] = half {
+        writeln!(out, "{:4}... {first}", 1)?;
+    }
+    for (number, pair) in (1 + half.len()..).zip(pairs.chunks(2)) {
+        writeln!(out, "{number:4}. {}", pair.join("  "))?;
     }
     writeln!(out, "{}  {end} after {} plies", board.to_fen(), texts.len())?;
     Ok(())

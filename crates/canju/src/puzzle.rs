@@ -10,8 +10,8 @@ use canju_table::TableSet;
 use serde::Serialize;
 
 use crate::arguments::{ProbeArguments, Tables};
-use crate::tables;
 use crate::words::{grouped, outcome};
+use crate::{file, tables};
 
 /// True where the words name a puzzle by its file or its table, and not a position of xiangqi.
 pub(crate) fn is_meant(words: &[String]) -> bool {
@@ -104,7 +104,11 @@ pub(crate) fn probe(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::
     let prober = tables::open(&asked.tables)?;
     let set = prober.tables();
     let (name, rest) = arguments.fen.split_first().context("no puzzle is given")?;
-    let puzzle = find(name, set)?;
+    let puzzle = match find(name, set) {
+        // A file that is no puzzle may hold positions or games.
+        Err(_) if file::read(Path::new(name)).is_ok() => return Err(file::meant(name)),
+        found => found?,
+    };
     let (table, game) = (puzzle.name()?, puzzle.table());
     let text = rest.join(" ");
     let cell = match game.parse(&text) {

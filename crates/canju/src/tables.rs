@@ -1,5 +1,7 @@
 //! From the command line to a prober and a position.
 
+use std::path::Path;
+
 use anyhow::{Context, bail};
 use canju_endgame::Xiangqi;
 use canju_probe::{OpenOptions, Prober};
@@ -9,6 +11,7 @@ use canju_table::{DEFAULT_CACHE, shell_word};
 use canju_xiangqi::{Material, Position};
 
 use crate::arguments::Tables;
+use crate::file;
 
 /// A prober on the tables that were given.
 pub(crate) fn open(tables: &Tables) -> anyhow::Result<Prober> {
@@ -41,6 +44,9 @@ pub(crate) fn open_with(tables: &Tables, cache: u64) -> anyhow::Result<Prober> {
 /// The position of one or two words.
 pub(crate) fn position(words: &[String]) -> anyhow::Result<Position> {
     let fen = words.join(" ");
+    if Path::new(&fen).is_file() {
+        return Err(file::meant(&fen));
+    }
     Position::from_fen(&fen).with_context(|| format!("{fen} is no position"))
 }
 

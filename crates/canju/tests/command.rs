@@ -86,6 +86,49 @@ fn line_goes_to_mate() {
 }
 
 #[test]
+fn a_line_counts_blacks_first_move_alone() {
+    let words = stdout(&run(tables(), &["line", "4k4/9/9/9/9/9/9/R8/9/3K5 b"]));
+    let lines: Vec<&str> = words.lines().skip(1).collect();
+    assert_eq!(lines[..3], ["   1... e9e8", "   2. a2f2  e8e7", "   3. f2f8"], "{words}");
+    let mated = stdout(&run(tables(), &["line", "5k3/9/9/9/9/9/9/9/9/4KR3 b"]));
+    assert_eq!(mated.lines().count(), 2, "{mated}");
+}
+
+#[test]
+fn a_file_in_place_of_a_position_is_told_how_to_be_asked() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("my games.pgn");
+    fs::write(&file, "1. h2e2 *\n").unwrap();
+    let name = file.to_str().unwrap();
+    for command in ["probe", "line"] {
+        let line = fails(tables(), &[command, name], 2);
+        assert!(line.contains(&format!("`canju probe --file '{name}'`")), "{line}");
+    }
+    // What is no file of positions is taken for a puzzle, whose mistakes are told.
+    fs::write(&file, "nothing").unwrap();
+    let line = fails(tables(), &["probe", name], 2);
+    assert!(!line.contains("--file"), "{line}");
+}
+
+/// The table that is built must be one of these rules.
+#[test]
+fn commands_name_the_rules() {
+    let folder = TempDir::new().unwrap();
+    Workshop::under(Rules::Axf).write_to(folder.path(), "KPK", &[Metric::Dtm]);
+    let missing = "3k5/9/9/9/9/P1P6/9/9/9/4K4 w";
+    let line = fails(folder.path(), &["probe", missing, "--rules", "axf"], 2);
+    let root = folder.path().display();
+    let build = format!("coordinator start --build KPPK --rules axf --store {root}");
+    assert!(line.contains(&format!("`fetch get KPPK --from SOURCE --to {root} --rules axf`")), "{line}");
+    assert!(line.contains(&format!("`{build}`")), "{line}");
+    let list = folder.path().join("list");
+    fs::write(&list, missing).unwrap();
+    let file = ["probe", "--file", list.to_str().unwrap(), "--rules", "axf", "--json"];
+    let told = stdout(&run(folder.path(), &file));
+    assert!(told.contains(&format!("\"{build}\"")), "{told}");
+}
+
+#[test]
 fn stats_are_told_from_the_side_that_was_asked_for() {
     let counts = |text: &str, side: &str| {
         let at = text.find(&format!("\"{side}\":{{\"win\"")).unwrap();

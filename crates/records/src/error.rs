@@ -84,6 +84,26 @@ pub enum Reason {
     },
 }
 
+impl Reason {
+    /// The reason in a word, for programs: `empty`, `unrecognised`, `fen`, `pieces`, `binit`, `no_fen`, `version`, `cut`,
+    /// `large` or `many`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Unrecognised(_) => "unrecognised",
+            Self::Fen(_) => "fen",
+            Self::Pieces(_) => "pieces",
+            Self::Binit(_) => "binit",
+            Self::NoFen => "no_fen",
+            Self::Version(_) => "version",
+            Self::Cut => "cut",
+            Self::Large { .. } => "large",
+            Self::Many { .. } => "many",
+        }
+    }
+}
+
 /// Something in a game that was passed over, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {

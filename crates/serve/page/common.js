@@ -48,7 +48,7 @@ const grouped = n => n.toLocaleString("en").replaceAll(",", "\u202f");
 class Refusal extends Error {
   constructor(status, error) {
     super(error?.message || `HTTP ${status}`);
-    Object.assign(this, { status, kind: error?.kind || "", commands: error?.commands || [] });
+    Object.assign(this, { status, kind: error?.kind || "", commands: error?.commands || [], file: error?.file });
   }
 }
 async function ask(path, options = {}) {

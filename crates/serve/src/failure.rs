@@ -30,11 +30,27 @@ pub(crate) struct ErrorDetail {
     /// Commands that would build or fetch what is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
+    /// What is wrong with a file, and where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<FileFault>,
+}
+
+/// What is wrong with a file of games, for who tells it in other words.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct FileFault {
+    /// `empty`, `unrecognised`, `fen`, `pieces`, `binit`, `no_fen`, `version`, `cut`, `large` or `many`.
+    pub reason: &'static str,
+    /// The line of a text, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// The byte of a binary file, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub byte: Option<usize>,
 }
 
 impl Failure {
     pub fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
-        Self { status, error: ErrorDetail { kind, message: message.into(), commands: Vec::new() } }
+        Self { status, error: ErrorDetail { kind, message: message.into(), commands: Vec::new(), file: None } }
     }
 
     /// The client's question is wrong.

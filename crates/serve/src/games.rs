@@ -6,12 +6,12 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use canju_records::{Limits as FileLimits, NodeId, Record};
+use canju_records::{Limits as FileLimits, NodeId, Place, Record, RecordError};
 use canju_xiangqi::notation::{Notation, write_move};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::failure::{ErrorBody, Failure};
+use crate::failure::{ErrorBody, Failure, FileFault};
 use crate::reply::{Keep, json};
 use crate::service::Service;
 
@@ -86,8 +86,18 @@ pub(crate) async fn games(
 fn read(bytes: &[u8], most: usize) -> Result<Games, Failure> {
     let limits = FileLimits { bytes: most, games: GAMES, moves: MOVES };
     let file = canju_records::read_within(bytes, &limits);
-    let file = file.map_err(|error| Failure::request("games", error.to_string()))?;
+    let file = file.map_err(|error| wrong(&error))?;
     Ok(Games { format: file.format.name(), games: file.records.iter().map(Game::of).collect() })
+}
+
+fn wrong(error: &RecordError) -> Failure {
+    let (line, byte) = match error.place {
+        Place::Line(line) => (Some(line), None),
+        Place::Byte(byte) => (None, Some(byte)),
+    };
+    let mut failure = Failure::request("games", error.to_string());
+    failure.error.file = Some(FileFault { reason: error.reason.name(), line, byte });
+    failure
 }
 
 impl Game {

@@ -1,21 +1,19 @@
 //! The routes that are asked about positions.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::HeaderMap;
 use axum::response::Response;
-use bytes::Bytes;
 use canju_retro::Metric;
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{AnyOf, ArrayBuilder};
 use utoipa::openapi::{Ref, Schema};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::answers::{Line, Outcome, Probed, WithMoves};
+use crate::answers::{Line, Outcome, Probed, Rated, WithMoves};
 use crate::asker::read;
 use crate::failure::{ErrorBody, ErrorDetail, Failure};
 use crate::reply::{Keep, json};
@@ -99,7 +97,7 @@ pub(crate) async fn probe(
 ) -> Result<Response, Failure> {
     let position = read(&query(asked)?.fen, service.limits().fen)?;
     let probed = service.ask(move |asker, _| asker.probe(&position)).await?;
-    Ok(json(&headers, keep(&probed), &probed))
+    Ok(json(&headers, keep(&probed, &[]), &probed))
 }
 
 /// The value of a position and of each of its moves.
@@ -115,9 +113,7 @@ pub(crate) async fn moves(
 ) -> Result<Response, Failure> {
     let position = read(&query(asked)?.fen, service.limits().fen)?;
     let moves = service.ask(move |asker, _| asker.moves(&position)).await?;
-    let known = moves.moves.iter().all(|m| m.unknown.is_none());
-    let keep = if known { keep(&moves.position) } else { Keep::Passing };
-    Ok(json(&headers, keep, &moves))
+    Ok(json(&headers, keep(&moves.position, &moves.moves), &moves))
 }
 
 /// How play goes on when both sides do their best.
@@ -142,7 +138,7 @@ pub(crate) async fn line(
         Some(word) => plies(word, service.limits().line)?,
     };
     let line = service.ask(move |asker, deadline| asker.line(&position, metric, limit, deadline)).await?;
-    Ok(json(&headers, keep(&line.position), &line))
+    Ok(json(&headers, keep(&line.position, &line.moves), &line))
 }
 
 /// The values of many positions, with their moves if wanted.
@@ -186,34 +182,8 @@ pub(crate) async fn batch(
     Ok(json(&HeaderMap::new(), Keep::Passing, &results))
 }
 
-/// The body of a request, within bounds of size and time.
-pub(crate) async fn read_body(
-    headers: &HeaderMap,
-    body: Body,
-    most: usize,
-    patience: Duration,
-) -> Result<Bytes, Failure> {
-    let large = || {
-        let text = format!("the body is too large: give at most {most} bytes");
-        Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text)
-    };
-    let told = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if told.is_some_and(|length| length > most as u64) {
-        return Err(large());
-    }
-    match tokio::time::timeout(patience, to_bytes(body, most)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        // A body without a length is cut off here; one that breaks off has nobody left to be told.
-        Ok(Err(_)) => Err(large()),
-        Err(_) => {
-            let text = format!("the body did not come within {} seconds", patience.as_secs());
-            Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "slow", text))
-        }
-    }
-}
-
 /// The parameters of an address.
-pub(crate) fn query<T>(asked: Asking<T>) -> Result<T, Failure> {
+fn query<T>(asked: Asking<T>) -> Result<T, Failure> {
     let Query(asked) = asked.map_err(|rejected| {
         let text = rejected.body_text();
         let text = text.strip_prefix("Failed to deserialize query string: ").unwrap_or(&text);
@@ -234,6 +204,15 @@ fn plies(word: &str, most: usize) -> Result<usize, Failure> {
     limit.ok_or_else(|| Failure::request("parameter", format!("limit={word}: give a number of moves from 1 to {most}")))
 }
 
-fn keep(probed: &Probed) -> Keep {
-    if probed.outcome == Outcome::Unknown || probed.unknown.is_some() { Keep::Passing } else { Keep::Known }
+/// What a table may still get, a distance, must be asked for again.
+fn keep(probed: &Probed, moves: &[Rated]) -> Keep {
+    let whole = |outcome, [dtm, dtc]: [Option<u16>; 2]| match outcome {
+        Outcome::Unknown => false,
+        Outcome::Draw => true,
+        Outcome::Win | Outcome::Loss => dtm.is_some() && dtc.is_some(),
+    };
+    let known = probed.unknown.is_none()
+        && whole(probed.outcome, [probed.dtm, probed.dtc])
+        && moves.iter().all(|one| whole(one.outcome, [one.dtm, one.dtc]));
+    if known { Keep::Known } else { Keep::Passing }
 }

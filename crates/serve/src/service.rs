@@ -4,17 +4,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use axum::body::Body;
-use axum::http::HeaderMap;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, StatusCode, header};
 use bytes::Bytes;
 use canju_probe::Prober;
 use tokio::sync::Semaphore;
-use tokio::time::timeout_at;
+use tokio::time::{timeout, timeout_at};
 
 use crate::Limits;
 use crate::asker::{Asker, Deadline};
 use crate::failure::Failure;
-use crate::positions::read_body;
 use crate::statistics::Listing;
 
 /// Answers questions about the tables of a prober, within limits.
@@ -135,6 +134,23 @@ impl Service {
     /// The body of a request, within bounds of size, number and time.
     pub(crate) async fn body(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, Failure> {
         let _place = self.bodies.try_acquire().map_err(|_| Failure::busy())?;
-        read_body(headers, body, self.limits.body, self.limits.timeout).await
+        let (most, patience) = (self.limits.body, self.limits.timeout);
+        let large = || {
+            let text = format!("the body is too large: give at most {most} bytes");
+            Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text)
+        };
+        let told = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        if told.is_some_and(|length| length > most as u64) {
+            return Err(large());
+        }
+        match timeout(patience, to_bytes(body, most)).await {
+            Ok(Ok(bytes)) => Ok(bytes),
+            // A body without a length is cut off here; one that breaks off has nobody left to be told.
+            Ok(Err(_)) => Err(large()),
+            Err(_) => {
+                let text = format!("the body did not come within {} seconds", patience.as_secs());
+                Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "slow", text))
+            }
+        }
     }
 }

@@ -45,6 +45,11 @@ async fn what_cannot_be_read_is_told_where() {
         assert_eq!((status, kind.as_str()), (400, "games"), "{message}");
         assert!(message.contains(wanted), "{message}");
     }
+    // And in parts, for who tells it in another language.
+    let fault = post(&server(), "/v1/games", "# x\n3k5/9 w\n").await.json()["error"]["file"].clone();
+    assert_eq!(fault, json!({"reason": "unrecognised", "line": 2}));
+    let fault = post(&server(), "/v1/games", &b"XQ\x63\0"[..]).await.json()["error"]["file"].clone();
+    assert_eq!(fault, json!({"reason": "cut", "byte": 4}));
     let small = over(Arc::new(memory()), Limits { body: 10, ..limits() });
     assert_eq!(post(&small, "/v1/games", "x".repeat(11)).await.error().0, 413);
 }

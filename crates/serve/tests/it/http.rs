@@ -3,7 +3,10 @@
 use axum::body::Body;
 use axum::http::{Method, Request};
 
-use crate::{Answer, KRK, MISSING, get, send, server, with_fen};
+use canju_retro::Metric;
+use canju_tests::Workshop;
+
+use crate::{Answer, KRK, MISSING, get, send, server, under, with_fen};
 
 async fn with(method: Method, path: &str, headers: &[(&str, &str)]) -> Answer {
     let mut request = Request::builder().method(method).uri(path);
@@ -51,6 +54,25 @@ async fn only_what_is_known_may_be_kept() {
         "/v1/endgames",
     ] {
         assert_eq!(get(&server(), path).await.header("cache-control"), "no-cache", "{path}");
+    }
+}
+
+/// A distance that the table lacks may be added to it.
+#[tokio::test]
+async fn what_may_get_another_distance_is_not_kept() {
+    let server = under(Workshop::new().tables(&["KRKN"], &[Metric::Dtm]));
+    for (path, fen, keep) in [
+        ("/v1/probe", KRK, "no-cache"),
+        ("/v1/moves", KRK, "no-cache"),
+        ("/v1/line", KRK, "no-cache"),
+        // A draw has no distance that could come.
+        ("/v1/probe", "5k3/9/9/9/9/9/9/9/9/4K4 w", "public, max-age=300"),
+        ("/v1/moves", "5k3/9/9/9/9/9/9/9/9/4K4 w", "public, max-age=300"),
+    ] {
+        assert_eq!(get(&server, &with_fen(path, fen)).await.header("cache-control"), keep, "{path} {fen}");
+    }
+    for path in ["/v1/moves", "/v1/line"] {
+        assert_eq!(get(&self::server(), &with_fen(path, KRK)).await.header("cache-control"), "public, max-age=300");
     }
 }
 
