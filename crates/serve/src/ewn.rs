@@ -9,7 +9,7 @@ use axum::response::Response;
 use canju_ewn::{Color, Die, INDEX_VERSION, Index, MOST_STONES, Position, Signature, picture, read_rolled, rolls};
 use canju_probe::{ProbeError, Reason};
 use canju_retro::Metric;
-use canju_table::TableError;
+use canju_table::{TableError, commands};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -248,11 +248,9 @@ impl Asker {
             Err(error) => {
                 let mut unknown = Unknown::from(&self.judge(&error)?);
                 if unknown.reason == Reason::Missing.name() {
-                    unknown.message = format!("there is no table {name} in {}", self.prober().tables().place());
-                    unknown.commands = vec![
-                        format!("fetch get {name} --from PLACE"),
-                        format!("coordinator start --build {name} --metric odds"),
-                    ];
+                    let (rules, place) = (self.prober().tables().rules(), self.prober().tables().place());
+                    unknown.message = format!("there is no table {name} in {place}");
+                    unknown.commands = commands(&name, Some(Metric::Odds), rules, &place);
                 }
                 absent.push((signature, unknown.clone()));
                 Ok(Err(unknown))

@@ -183,7 +183,7 @@ pub(crate) async fn batch(
 }
 
 /// The parameters of an address.
-fn query<T>(asked: Asking<T>) -> Result<T, Failure> {
+pub(crate) fn query<T>(asked: Asking<T>) -> Result<T, Failure> {
     let Query(asked) = asked.map_err(|rejected| {
         let text = rejected.body_text();
         let text = text.strip_prefix("Failed to deserialize query string: ").unwrap_or(&text);

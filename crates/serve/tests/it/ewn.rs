@@ -74,7 +74,7 @@ async fn a_table_that_is_missing_names_what_builds_it() {
     let server = server();
     let told = ask(&server, "R1d1 R2a1 B1b5 r").await;
     assert_eq!((&told["chance"], &told["unknown"]["reason"]), (&Value::Null, &json!("missing")));
-    let commands = json!(["fetch get EWN12B1 --from PLACE", "coordinator start --build EWN12B1 --metric odds"]);
+    let commands = json!(["fetch get EWN12B1 --from SOURCE", "coordinator start --build EWN12B1 --metric odds"]);
     assert_eq!((&told["unknown"]["commands"], &told["unknown"]["endgame"]), (&commands, &json!("EWN12B1")));
     // A move that wins is known all the same.
     assert_eq!((&told["rolls"][0]["chance"], &told["rolls"][5]["chance"]), (&json!(1.0), &Value::Null));
