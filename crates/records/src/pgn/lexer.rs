@@ -133,7 +133,8 @@ impl<'a> Iterator for Lexer<'a> {
 fn comment_end(text: &str, brace: Option<usize>) -> usize {
     let (mut at, mut after_blank) = (0, false);
     for line in text[..brace.unwrap_or(text.len())].split_inclusive('\n') {
-        if after_blank && tag(text[at..].trim_start()).is_some() {
+        // A line of blanks is no tag: looked behind, each of many would be gone over for each before it.
+        if after_blank && !line.trim().is_empty() && tag(text[at..].trim_start()).is_some() {
             return at;
         }
         after_blank = line.trim().is_empty();
