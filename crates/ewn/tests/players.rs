@@ -141,6 +141,7 @@ fn intervals_and_pictures() {
     let position: Position = "R1d1 R4a1 B1b5 r".parse().unwrap();
     let m = position.legal_moves(Die::new(1).unwrap()).next().unwrap();
     let svg = picture(&position, Some(&m));
-    assert_eq!((svg.matches("<circle").count(), svg.matches("<line").count()), (3, 1));
+    assert_eq!((svg.matches("<circle").count(), svg.matches("<path").count()), (3, 1));
+    assert!(!picture(&position, None).contains("<path"));
     assert!(svg.contains("<title>R1d1 R4a1 B1b5 r</title>") && svg.ends_with("</svg>\n"));
 }
