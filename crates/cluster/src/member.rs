@@ -105,7 +105,7 @@ impl Member {
 
     /// True when a part of so many bytes of this table fits at all, with scratch files if need be. They need some memory too.
     pub(crate) fn could_solve(&self, bytes: u64, plan: &TablePlan) -> bool {
-        self.could_hold(bytes, plan) && (self.memory == 0 || bytes <= self.memory || plan.least_bytes <= self.memory)
+        self.could_hold(bytes, plan) && (self.memory == 0 || bytes <= self.memory || plan.least(bytes) <= self.memory)
     }
 
     /// True when it takes another small table.
@@ -145,6 +145,12 @@ mod tests {
         assert!(member.has_room(4000, &room) && member.could_solve(4000, &room));
         assert!(!member.has_room(4000, &memory) && !member.could_solve(4000, &memory));
         assert!(member.has_room(1000, &memory) && member.could_solve(1000, &memory));
+        // What the rules of repetition take is cut with the table, and stays in memory.
+        let mut rules = plan(true);
+        rules.repetition_bytes = 1600;
+        let (all, half) = (rules.memory(50), rules.memory(25));
+        assert_eq!((rules.least(all), rules.least(half)), (1700, 900));
+        assert!(!member.could_solve(all, &rules) && member.could_solve(half, &rules));
         assert!(room.remedy(1000).contains("or give workers --scratch and at least"), "{}", room.remedy(1000));
         assert!(memory.remedy(1000).contains("--scratch does not help"), "{}", memory.remedy(1000));
     }

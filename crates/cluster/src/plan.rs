@@ -28,7 +28,7 @@ pub struct TablePlan {
     pub set_bytes: u64,
     /// Bytes of memory that the rules of repetition take beside that, about.
     pub repetition_bytes: u64,
-    /// Bytes of memory below which a scratch folder does not help a part that is all of it.
+    /// Bytes of memory below which a scratch folder does not help, without what the rules of repetition take.
     pub least_bytes: u64,
     /// True where a scratch folder helps at all.
     pub keeps_to_room: bool,
@@ -75,7 +75,7 @@ impl TablePlan {
             run_cells: shape.runs.iter().map(cells_of).collect(),
             set_bytes: shape.set_bytes,
             repetition_bytes,
-            least_bytes: repetition_bytes + shape.price(&(0..shape.slices.len() as u32).collect::<Vec<_>>(), 1).least,
+            least_bytes: shape.price(&(0..shape.slices.len() as u32).collect::<Vec<_>>(), 1).least,
             keeps_to_room: game.keeps_to_room(&table),
             build,
             present,
@@ -101,6 +101,14 @@ impl TablePlan {
         let beside = u128::from(self.positions) * u128::from(BESIDE_SETS_PER_MILLE) / 1000;
         let all = u128::from(self.set_bytes) + beside + u128::from(self.repetition_bytes);
         (all * u128::from(cells) / u128::from(self.cells().max(1))) as u64
+    }
+
+    /// Bytes of memory that a part takes at least, with the rest in scratch files, when `memory` is what it is expected to
+    /// take. What the rules of repetition take stays in memory.
+    #[must_use]
+    pub fn least(&self, memory: u64) -> u64 {
+        let repetition = u128::from(self.repetition_bytes) * u128::from(memory);
+        self.least_bytes + (repetition / u128::from(self.memory(self.cells()).max(1))) as u64
     }
 
     /// Bytes of memory that the largest part takes when the table is cut over so many workers.
@@ -203,8 +211,9 @@ impl TablePlan {
     pub(crate) fn remedy(&self, memory: u64) -> String {
         let enough = (1..=self.run_cells.len()).find(|&n| self.memory_a_worker(n) <= memory);
         let one = bytes_in_words(self.memory_a_worker(1));
+        let least = self.least(self.memory_a_worker(1));
         let scratch = match self.keeps_to_room {
-            true => format!(", or give workers --scratch and at least {} of memory", bytes_in_words(self.least_bytes)),
+            true => format!(", or give workers --scratch and at least {} of memory", bytes_in_words(least)),
             false => "; --scratch does not help, this game keeps its parts in memory".to_owned(),
         };
         match enough {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use canju_cluster::{Estimate, Plan, Settings, bytes_in_words, closure, parse_metrics, parse_tables, present};
+use canju_cluster::{
+    Estimate, Plan, Settings, TablePlan, bytes_in_words, closure, parse_metrics, parse_tables, present,
+};
 use canju_games::{Games, INDEX_VERSION};
 use canju_retro::Rules;
 use serde_json::{Value, json};
@@ -42,6 +44,12 @@ pub(crate) async fn plan(arguments: arguments::Plan) -> Result<()> {
     Ok(())
 }
 
+/// Memory that a worker needs with a scratch folder.
+fn least(table: &TablePlan, workers: usize) -> u64 {
+    let memory = table.memory_a_worker(workers);
+    table.least(memory).min(memory)
+}
+
 fn as_text(plan: &Plan, workers: usize, threads: usize) -> String {
     let rows: Vec<_> = plan
         .tables
@@ -56,7 +64,7 @@ fn as_text(plan: &Plan, workers: usize, threads: usize) -> String {
                 t.run_cells.len().to_string(),
                 bytes_in_words(t.set_bytes),
                 bytes_in_words(t.memory_a_worker(workers)),
-                bytes_in_words(t.least_bytes.min(t.memory_a_worker(workers))),
+                bytes_in_words(least(t, workers)),
                 bytes_in_words(t.stored_bytes()),
             ]
         })
@@ -111,7 +119,7 @@ fn as_json(plan: &Plan, workers: usize, threads: usize) -> Value {
             "present": names(&mut t.present.iter().map(ToString::to_string)),
             "positions": t.positions, "cells": t.cells(), "slices": t.slices, "runs": t.run_cells.len(),
             "set_bytes": t.set_bytes, "memory_a_worker": t.memory_a_worker(workers),
-            "memory_with_scratch": t.least_bytes, "stored_bytes": t.stored_bytes(),
+            "memory_with_scratch": least(t, workers), "stored_bytes": t.stored_bytes(),
         })
     });
     json!({

@@ -65,6 +65,9 @@ impl Game for Xiangqi {
     }
 
     fn repetition_bytes(&self, table: &TableName, rules: Rules) -> Result<u64, GameError> {
+        if rules == Rules::Plain {
+            return Ok(0);
+        }
         let index = self.index(table)?;
         let words = (0..index.slices()).map(|slice| index.words(slice)).sum();
         Ok(Stage::new(&index, rules).map_or(0, |stage| stage.expected_bytes(words)))
