@@ -140,8 +140,13 @@ impl<'a> Stage<'a> {
         let mut crowd = String::new();
         for place in 0..count.min(MOST_DRAWN) {
             let x = left + GAP + PLACE * (f64::from(place) + 0.5);
-            let ring =
-                if place + fresh >= count { format!(" stroke=\"{FRESH}\" stroke-width=\"4\"") } else { String::new() };
+            // Whoever came is among those that a number stands for.
+            let many = fresh > 0 && count > MOST_DRAWN && place + 1 == MOST_DRAWN;
+            let ring = if many || place + fresh >= count {
+                format!(" stroke=\"{FRESH}\" stroke-width=\"4\"")
+            } else {
+                String::new()
+            };
             // Of a crowd the last one tells how many there are.
             let text = match count {
                 count if count > MOST_DRAWN && place + 1 == MOST_DRAWN => format!("+{}", count - place),

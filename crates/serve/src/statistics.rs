@@ -148,8 +148,10 @@ impl Listing {
         for table in tables.endgames().map_err(|error| store(&error))? {
             deadline.check()?;
             let stones = table.as_str().parse::<Signature>().ok().map(Signature::count);
+            if canju_games::is_puzzle(table.as_str()) {
+                continue;
+            }
             match tables.manifest(&table) {
-                _ if canju_games::is_puzzle(table.as_str()) => {}
                 Ok(manifest) => {
                     let (name, positions) = (table.to_string(), manifest.positions);
                     match stones {

@@ -1,4 +1,5 @@
 //! Messages between workers: repeated, out of order, of another attempt, damaged, too large, lost.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;

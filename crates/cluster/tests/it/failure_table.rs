@@ -324,7 +324,7 @@ async fn a_checkpoint_that_arrives_late_is_deleted() {
         store.put(&key, vec![1].into()).await.unwrap();
         until("the sweep", async || store.get(&key).await.is_err()).await;
     };
-    // Of a table of the same job that is finished, and of another job; what is at work keeps its own.
+    // Of a table that is not at work, and of another job; what is at work keeps its own.
     late(&format!("work/{job}/T2/dtm/1-0-0-4")).await;
     late("work/j99/T4/dtm/1-0-0-4").await;
     let left = checkpoints(folder.path(), &job);
