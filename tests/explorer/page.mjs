@@ -422,12 +422,30 @@ try {
   await page.route("**/v1/moves*", route => route.fulfill({ json: { fen: PERPETUAL, endgame: "KRKN", rules: "axf", turn: "red", ended: null, check: false, moves: [first, longer], ...perpetual } }));
   await field.fill(PERPETUAL);
   await field.press("Enter");
-  await page.locator("#verdict", { hasText: "must break off" }).waitFor();
+  await page.locator("#verdict", { hasText: "can only go on" }).waitFor();
   const said = await page.locator("#verdict .how").textContent();
-  check("an order is told in words", (await head(page)) === "Red wins" && said === "In 5 plies Black must break off a perpetual check or chase, the first of 2", said);
+  check("an order is told in words", (await head(page)) === "Red wins" && said === "Within 5 plies Black can only go on with a perpetual check or chase, the first of 2 to break off in turn", said);
   check("fewer orders come first, whatever the plies", (await page.locator("#moves .move").first().getAttribute("data-move")) === "a0a1");
-  check("a move says so as well", (await page.locator("#moves .move").nth(1).textContent()).includes("perpetual ×2"));
+  const spoken = await page.locator("#moves .move").nth(1).textContent();
+  check("a move says so as well, and its plies are no mate", spoken.includes("perpetual ×2") && spoken.includes("2.5"), spoken);
   await page.unrouteAll({ behavior: "ignoreErrors" });
+
+  // Plies of different orders stand in histograms of their own.
+  {
+    const win = [{ plies: 1, positions: 7 }, { plies: 3, positions: 5 }, { order: 2, plies: 1, positions: 4 }];
+    const counts = { win: 16, draw: 0, loss: 0, illegal: 0 };
+    const longest = { order: 2, plies: 1, fen: PERPETUAL };
+    const sides = { w: { draw: 0, win, loss: [] }, b: { draw: 0, win: [], loss: [] } };
+    const ordered = { endgame: "KRKN", table: "KRKN", rules: "axf", cells: 16, positions: 16, men: 4, metrics: ["wdl", "dtm"], sides: { w: counts, b: counts }, longest: { dtm: longest }, extremes: { dtm: { w: { win: longest, loss: null }, b: { win: null, loss: null } } }, histogram: { dtm: sides } };
+    await page.route("**/v1/endgames/KRKN", route => route.fulfill({ json: ordered }));
+    await page.locator("#tab-endgame").click();
+    await page.locator(".chart").waitFor();
+    check("an order has its own histogram", (await page.locator("#panel-endgame select option").allTextContents()).join("|") === "Red to move wins, plies to mate|Red to move wins, plies to the first of 2 perpetuals");
+    check("which bars of others are not in", (await page.locator(".chart .stick").count()) === 2);
+    check("a longest win says its order", (await page.locator(".longest button").first().textContent()).includes("1 plies to the first of 2 perpetuals"));
+    await page.locator("#tab-moves").click();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+  }
 
   // Colours, languages, narrow screens.
   for (const colorScheme of ["light", "dark"]) {

@@ -10,7 +10,7 @@ use canju_table::TableSet;
 use serde::Serialize;
 
 use crate::arguments::{ProbeArguments, Tables};
-use crate::words::{grouped, outcome};
+use crate::words::grouped;
 use crate::{file, tables};
 
 /// True where the words name a puzzle by its file or its table, and not a position of xiangqi.
@@ -66,7 +66,7 @@ pub(crate) fn verify(tables: &Tables, name: &str, out: &mut dyn Write) -> anyhow
     match (all.first, wrong_in) {
         (Some(first), Some(metric)) => {
             writeln!(out, "{table}: {checked} positions checked ({names}), {} wrong", grouped(all.wrong))?;
-            let (stored, computed) = (outcome(first.stored), outcome(first.computed));
+            let [stored, computed] = [first.stored, first.computed].map(told);
             let shown = game.show(first.cell);
             writeln!(out, "{table}: first wrong: {shown} ({metric}): stored {stored}, computed {computed}")?;
         }
@@ -145,6 +145,15 @@ pub(crate) fn probe(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::
         writeln!(out, "  {step}  {}: {}", rated.position, said(rated))?;
     }
     Ok(())
+}
+
+/// A value in a sentence's words. Steps may be more than plies can count: then they run over into the order.
+fn told(value: Outcome) -> String {
+    match value {
+        Outcome::Draw => "draw".to_owned(),
+        Outcome::Win(distance) => format!("win in {} steps", grouped(distance.steps().into())),
+        Outcome::Loss(distance) => format!("loss in {} steps", grouped(distance.steps().into())),
+    }
 }
 
 /// What a value says of a puzzle.

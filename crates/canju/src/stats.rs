@@ -1,5 +1,6 @@
 //! `canju stats`: what the manifest counts, of xiangqi with the sides in the order asked.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Context;
@@ -13,7 +14,7 @@ use serde::Serialize;
 use crate::arguments::StatsArguments;
 use crate::puzzle;
 use crate::tables::{self, Named};
-use crate::words::grouped;
+use crate::words::{distance, grouped};
 
 /// What a table is about.
 enum What {
@@ -54,14 +55,30 @@ struct Stats {
     endgame: String,
     rules: &'static str,
     cells: u64,
-    sides: Sides,
+    sides: Sides<Counts>,
     longest: LongestWins,
+    /// Wins and losses by order, ascending; left out where there is no order but 0.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    orders: Vec<OfOrder>,
 }
 
 #[derive(Serialize)]
-struct Sides {
-    w: Counts,
-    b: Counts,
+struct Sides<T> {
+    w: T,
+    b: T,
+}
+
+#[derive(Serialize)]
+struct OfOrder {
+    order: u16,
+    #[serde(flatten)]
+    sides: Sides<Decided>,
+}
+
+#[derive(Clone, Copy, Default, Serialize)]
+struct Decided {
+    win: u64,
+    loss: u64,
 }
 
 #[derive(Serialize)]
@@ -100,6 +117,30 @@ impl Counts {
     }
 }
 
+impl OfOrder {
+    /// Counts of what is decided by order: the same by every distance, so that the first will do.
+    fn all(manifest: &Manifest, sides: [Side; 2]) -> Vec<Self> {
+        let Some(entry) = manifest.metrics.iter().find(|(metric, _)| metric.is_distance()).map(|(_, entry)| entry)
+        else {
+            return Vec::new();
+        };
+        let mut by_order: BTreeMap<u16, [Decided; 2]> = BTreeMap::new();
+        for (number, side) in sides.into_iter().enumerate() {
+            let histogram = entry.histogram.of(side);
+            for (distance, count) in &histogram.win {
+                by_order.entry(distance.order).or_default()[number].win += count;
+            }
+            for (distance, count) in &histogram.loss {
+                by_order.entry(distance.order).or_default()[number].loss += count;
+            }
+        }
+        if by_order.keys().all(|&order| order == 0) {
+            return Vec::new();
+        }
+        by_order.into_iter().map(|(order, [w, b])| Self { order, sides: Sides { w, b } }).collect()
+    }
+}
+
 impl Stats {
     fn new(named: Named, what: &What, manifest: &Manifest) -> anyhow::Result<Self> {
         let [w, b] = if named.swapped { [Side::Second, Side::First] } else { Side::BOTH };
@@ -122,12 +163,18 @@ impl Stats {
                 Metric::Wdl | Metric::Odds => {}
             }
         }
+        let orders = match what {
+            What::Endgame => OfOrder::all(manifest, [w, b]),
+            // Their steps run over into the order.
+            What::Puzzle(_) | What::Ewn => Vec::new(),
+        };
         Ok(Self {
             endgame: named.asked,
             rules: manifest.rules.name(),
             cells: manifest.sides.w.cells + manifest.sides.b.cells,
             sides: Sides { w: counts(w), b: counts(b) },
             longest,
+            orders,
         })
     }
 }
@@ -171,12 +218,22 @@ pub(crate) fn run(arguments: &StatsArguments, out: &mut dyn Write) -> anyhow::Re
     let longest = [(Metric::Dtm, &stats.longest.dtm), (Metric::Dtc, &stats.longest.dtc)];
     for (metric, longest) in longest.into_iter().filter_map(|(metric, line)| Some((metric, line.as_ref()?))) {
         match longest {
-            Some(Longest { order: 0, plies, fen }) => writeln!(out, "longest win ({metric}): {plies} plies, {fen}")?,
             Some(Longest { order, plies, fen }) => {
-                writeln!(out, "longest win ({metric}): order {order} and {plies} plies, {fen}")?;
+                writeln!(out, "longest win ({metric}): {}, {fen}", distance(*order, *plies))?;
             }
             None => writeln!(out, "longest win ({metric}): none")?,
         }
+    }
+    if !stats.orders.is_empty() {
+        writeln!(
+            out,
+            "{:8}{:>18}{:>18}{:>18}{:>18}",
+            "order", "first wins", "first loses", "second wins", "second loses"
+        )?;
+    }
+    for OfOrder { order, sides: Sides { w, b } } in &stats.orders {
+        let [win, loss, second_win, second_loss] = [w.win, w.loss, b.win, b.loss].map(grouped);
+        writeln!(out, "{order:<8}{win:>18}{loss:>18}{second_win:>18}{second_loss:>18}")?;
     }
     match &what {
         What::Endgame => {}

@@ -21,8 +21,11 @@ pub(crate) fn counted_plies(plies: u16) -> String {
 
 /// A value in a sentence's words.
 pub(crate) fn value(value: &Value) -> String {
+    if value.order > 0 {
+        return forbidden(value);
+    }
     let far = |distance: Option<u16>| distance.map(|n| plies(value.outcome, n));
-    let words = match (value.outcome, far(value.dtm), far(value.dtc)) {
+    match (value.outcome, far(value.dtm), far(value.dtc)) {
         (Wdl::Draw, ..) => "draw".to_owned(),
         (outcome, None, None) => outcome.name().to_owned(),
         (outcome, Some(mate), None) => format!("{}, mate in {mate}", outcome.name()),
@@ -30,8 +33,34 @@ pub(crate) fn value(value: &Value) -> String {
         (outcome, Some(mate), Some(conversion)) => {
             format!("{}, mate in {mate}, conversion in {conversion}", outcome.name())
         }
+    }
+}
+
+/// A value of an order above 0. Its plies are no distance to mate: they are the most until the loser can only go on by a
+/// violation, which he may commit or break off.
+fn forbidden(value: &Value) -> String {
+    let goes_on = match value.outcome {
+        Wdl::Win => "the opponent can only go on with a perpetual check or chase",
+        _ => "only a perpetual check or chase goes on",
     };
-    words + &broken(value.outcome, value.order)
+    let within = |n: u16| match n {
+        0 => "from here".to_owned(),
+        n => format!("within {}", plies(value.outcome, n)),
+    };
+    let words = match (value.dtm, value.dtc) {
+        (Some(mate), None) => format!("{} {goes_on}", within(mate)),
+        (None, Some(conversion)) => format!("{} a conversion, or {goes_on}", within(conversion)),
+        (Some(mate), Some(conversion)) if mate == conversion => format!("{} {goes_on}", within(mate)),
+        (Some(mate), Some(conversion)) => {
+            format!("{} {goes_on}, {} that or a conversion", within(mate), within(conversion))
+        }
+        (None, None) => goes_on.to_owned(),
+    };
+    let breaks_off = match value.order {
+        1 => "which must be broken off".to_owned(),
+        order => format!("{order} to break off in turn"),
+    };
+    format!("{}: {words}, {breaks_off}", value.outcome.name())
 }
 
 /// Why there is no value, in a few words.
@@ -45,22 +74,21 @@ pub(crate) fn unknown(unknown: &Unknown) -> String {
     }
 }
 
-/// What the loser has to break off on the way, in words; nothing where the order is 0.
-fn broken(outcome: Wdl, order: u16) -> String {
-    let loser = if outcome == Wdl::Win { "the opponent" } else { "the side to move" };
-    match order {
-        0 => String::new(),
-        1 => format!(" once {loser} breaks off a perpetual check or chase"),
-        order => format!(" once {loser} breaks off perpetual checks or chases, {order} of them in turn"),
-    }
-}
-
 /// What a table holds, in words.
 pub(crate) fn outcome(outcome: Outcome) -> String {
-    match outcome {
-        Outcome::Draw => "draw".to_owned(),
-        Outcome::Win(d) => format!("win in {} plies{}", d.plies, broken(Wdl::Win, d.order)),
-        Outcome::Loss(d) => format!("loss in {} plies{}", d.plies, broken(Wdl::Loss, d.order)),
+    let (name, distance) = match outcome {
+        Outcome::Draw => return "draw".to_owned(),
+        Outcome::Win(distance) => ("win", distance),
+        Outcome::Loss(distance) => ("loss", distance),
+    };
+    format!("{name} in {}", self::distance(distance.order, distance.plies))
+}
+
+/// A distance in words: the order where there is one.
+pub(crate) fn distance(order: u16, plies: u16) -> String {
+    match order {
+        0 => counted_plies(plies),
+        order => format!("order {order} and {}", counted_plies(plies)),
     }
 }
 
@@ -85,15 +113,44 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_broken_off_is_said() {
-        let of = |outcome, order| value(&Value { outcome, order, dtm: Some(3), dtc: None });
-        assert_eq!(of(Wdl::Win, 0), "win, mate in 3 plies (2 moves)");
-        let once = "win, mate in 3 plies (2 moves) once the opponent breaks off a perpetual check or chase";
-        assert_eq!(of(Wdl::Win, 1), once);
-        assert!(
-            of(Wdl::Loss, 2)
-                .ends_with("once the side to move breaks off perpetual checks or chases, 2 of them in turn")
-        );
+    fn plies_before_a_violation_are_not_called_a_mate() {
+        let of = |outcome, order, dtm, dtc| value(&Value { outcome, order, dtm, dtc });
+        assert_eq!(of(Wdl::Win, 0, Some(3), None), "win, mate in 3 plies (2 moves)");
+        let cases = [
+            (
+                of(Wdl::Win, 5, Some(1), None),
+                "win: within 1 ply (1 move) the opponent can only go on with a perpetual check or chase, \
+                 5 to break off in turn",
+            ),
+            (
+                of(Wdl::Loss, 1, Some(0), None),
+                "loss: from here only a perpetual check or chase goes on, which must be broken off",
+            ),
+            (
+                of(Wdl::Loss, 2, Some(4), Some(4)),
+                "loss: within 4 plies (2 moves) only a perpetual check or chase goes on, 2 to break off in turn",
+            ),
+            (
+                of(Wdl::Win, 1, None, Some(3)),
+                "win: within 3 plies (2 moves) a conversion, or the opponent can only go on with a perpetual check or \
+                 chase, which must be broken off",
+            ),
+            (
+                of(Wdl::Win, 1, Some(5), Some(3)),
+                "win: within 5 plies (3 moves) the opponent can only go on with a perpetual check or chase, within 3 plies \
+                 (2 moves) that or a conversion, which must be broken off",
+            ),
+        ];
+        for (told, wanted) in cases {
+            assert_eq!(told, wanted);
+        }
+    }
+
+    #[test]
+    fn distances_have_their_order() {
+        let of = |order, plies| outcome(Outcome::Win(canju_retro::Distance { order, plies }));
+        assert_eq!([of(0, 1), of(0, 3), of(2, 1)], ["win in 1 ply", "win in 3 plies", "win in order 2 and 1 ply"]);
+        assert_eq!(outcome(Outcome::Draw), "draw");
     }
 
     #[test]

@@ -187,6 +187,43 @@ fn verify_tells_what_single_moves_do_not_prove() {
     assert!(!stdout(&run(tables(), &["verify", "KRKN", "--sample", "5000"])).contains("not proved"));
 }
 
+/// What a value of an order above 0 counts to is no mate, and statistics keep it apart.
+#[test]
+fn orders_are_told() {
+    let folder = TempDir::new().unwrap();
+    Workshop::under(Rules::Axf).write_to(folder.path(), "KRKN", &[Metric::Dtm]);
+    let told = |arguments: &[&str]| stdout(&run(folder.path(), &[arguments, &["--rules", "axf"]].concat()));
+    let fen = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w";
+    let win = "win: within 1 ply (1 move) the opponent can only go on with a perpetual check or chase, which must be broken off";
+    let text = told(&["probe", fen]);
+    assert!(text.contains(&format!("Red to move: {win}\n")), "{text}");
+    let best = text.lines().find(|line| line.ends_with(win) && line.starts_with("  ")).unwrap();
+    let best: canju_xiangqi::Move = best.trim().split(' ').next().unwrap().parse().unwrap();
+    let after = fen.parse::<canju_xiangqi::Position>().unwrap().play(best).to_fen();
+    let lost = "loss: from here only a perpetual check or chase goes on, which must be broken off";
+    let text = told(&["probe", &after]);
+    assert!(text.contains(lost) && text.contains("  loss, mate in "), "{text}");
+    assert!(told(&["line", fen]).starts_with(&format!("{fen}  {win}\n")));
+
+    let text = told(&["stats", "KRKN"]);
+    assert!(text.contains("longest win (dtm): order 1 and 1 ply, "), "{text}");
+    let stats: serde_json::Value = serde_json::from_str(&told(&["stats", "KRKN", "--json"])).unwrap();
+    let orders = stats["orders"].as_array().unwrap();
+    assert_eq!(orders.iter().map(|of| of["order"].as_u64().unwrap()).collect::<Vec<_>>(), [0, 1]);
+    for (side, outcome) in [("w", "win"), ("w", "loss"), ("b", "win"), ("b", "loss")] {
+        let sum: u64 = orders.iter().map(|of| of[side][outcome].as_u64().unwrap()).sum();
+        assert_eq!(sum, stats["sides"][side][outcome].as_u64().unwrap(), "{side} {outcome}");
+    }
+    let row = text.lines().find(|line| line.starts_with("1 ")).unwrap();
+    assert_eq!(
+        row.replace(' ', ""),
+        ["w", "b"].iter().fold("1".to_owned(), |row, side| {
+            format!("{row}{}{}", orders[1][side]["win"], orders[1][side]["loss"])
+        })
+    );
+    assert!(!json(&["stats", "KRKN"]).contains("orders"));
+}
+
 #[test]
 fn bad_input_is_told_in_one_line() {
     let cases: [(&[&str], &str); 12] = [

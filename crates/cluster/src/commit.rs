@@ -238,9 +238,15 @@ async fn write(bucket: &Bucket, index: u32, commit: &Commit, fresh: Manifest) ->
 
 fn summary(game: &dyn Game, commit: &Commit, shape: &Shape, solved: &SolvedMetric) -> Result<wire::Built, GameError> {
     let side = &solved.statistics.sides[0];
-    let (longest_plies, longest_position) = match side.longest_win {
-        Some(longest) => (u32::from(longest.distance.plies), game.show(&commit.table, longest.cell)?),
-        None => (0, String::new()),
+    let (longest_order, longest_plies) = match side.longest_win.map(|longest| longest.distance) {
+        None => (0, 0),
+        // Nothing is forbidden: what is in the order are steps that plies are too small for.
+        Some(distance) if commit.rules == Rules::Plain => (0, distance.steps()),
+        Some(distance) => (distance.order.into(), distance.plies.into()),
+    };
+    let longest_position = match side.longest_win {
+        Some(longest) => game.show(&commit.table, longest.cell)?,
+        None => String::new(),
     };
     Ok(wire::Built {
         table: commit.table.to_string(),
@@ -249,6 +255,7 @@ fn summary(game: &dyn Game, commit: &Commit, shape: &Shape, solved: &SolvedMetri
         wins: side.wins(),
         draws: side.draws(),
         losses: side.losses(),
+        longest_order,
         longest_plies,
         longest_position,
         bytes_stored: solved.bytes_stored(),

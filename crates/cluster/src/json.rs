@@ -35,10 +35,14 @@ pub fn standing_name(table: &wire::TableState) -> &'static str {
 #[must_use]
 pub fn job_json(job: &wire::Job) -> Value {
     let built = job.built.iter().map(|b| {
+        let mut longest = json!({ "plies": b.longest_plies, "position": b.longest_position });
+        if b.longest_order > 0 {
+            longest["order"] = b.longest_order.into();
+        }
         json!({
             "endgame": b.table, "metric": b.metric, "positions": b.positions,
             "win": b.wins, "draw": b.draws, "loss": b.losses,
-            "longest_win": { "plies": b.longest_plies, "position": b.longest_position },
+            "longest_win": longest,
             "plies": b.plies, "workers": b.workers, "bytes_sent": b.bytes_sent, "bytes_stored": b.bytes_stored,
         })
     });

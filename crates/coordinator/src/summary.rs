@@ -20,7 +20,7 @@ pub(crate) fn summary(job: &wire::Job) -> String {
             let longest = if b.longest_position.is_empty() {
                 "none".to_owned()
             } else {
-                format!("{}  {}", b.longest_plies, b.longest_position)
+                format!("{}  {}", distance(b), b.longest_position)
             };
             [
                 b.table.clone(),
@@ -55,11 +55,41 @@ pub(crate) fn summary(job: &wire::Job) -> String {
     text
 }
 
+/// The longest win as `canju stats` tells it: plies of an order above 0 do not lead to mate.
+fn distance(built: &wire::Built) -> String {
+    match built.longest_order {
+        0 => built.longest_plies.to_string(),
+        order => format!("order {order} and {} plies", built.longest_plies),
+    }
+}
+
 /// What a running table is at, in a few words.
 pub(crate) fn at_work(running: &wire::Running) -> String {
     let metric = if running.metric.is_empty() { String::new() } else { format!(" {}", running.metric) };
     match running.stage.as_str() {
         "plies" => format!("{}{metric} ply {}", running.table, running.ply),
         stage => format!("{}{metric} {stage}", running.table),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_longest_win_has_its_order() {
+        let built = |table: &str, longest_order, longest_plies| wire::Built {
+            table: table.to_owned(),
+            metric: "dtm".to_owned(),
+            longest_order,
+            longest_plies,
+            longest_position: "FEN".to_owned(),
+            ..wire::Built::default()
+        };
+        let built = vec![built("KRKP", 0, 21), built("KRKPP", 2, 1)];
+        let text = summary(&wire::Job { total: 2, done: 2, built, ..wire::Job::default() });
+        let line = |name: &str| text.lines().find(|line| line.starts_with(name)).map(str::to_owned);
+        let ends = |name: &str, end: &str| line(name).is_some_and(|line| line.ends_with(end));
+        assert!(ends("KRKP ", " 21  FEN") && ends("KRKPP ", "order 2 and 1 plies  FEN"), "{text}");
     }
 }

@@ -129,7 +129,7 @@ pub(crate) enum NoLine {
 
 /// The plain rules know no orders, and say none.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks it so")]
-const fn is_none(order: &u16) -> bool {
+pub(crate) const fn is_none(order: &u16) -> bool {
     *order == 0
 }
 

@@ -11,6 +11,7 @@ use canju_xiangqi::{Material, Position};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::answers::is_none;
 use crate::asker::{Asker, Deadline};
 use crate::ewn::{DiceTable, DiceTables};
 use crate::failure::Failure;
@@ -105,6 +106,11 @@ pub(crate) struct Counts {
 /// How long, and a position that is so.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Longest {
+    /// Violations of the rules of repetition that the loser must break off in turn; left out where there is none.
+    #[serde(skip_serializing_if = "is_none")]
+    #[schema(minimum = 1)]
+    pub order: u16,
+    /// To the end; where there is an order, to the first violation.
     pub plies: u16,
     pub fen: String,
 }
@@ -120,15 +126,19 @@ pub(crate) struct Extremes {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Distribution {
     pub draw: u64,
-    /// Ascending by distance.
+    /// Ascending by order, and by plies among equal orders.
     pub win: Vec<Bar>,
-    /// Ascending by distance.
+    /// In the same way.
     pub loss: Vec<Bar>,
 }
 
 /// How many positions are so far from the end.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Bar {
+    /// As of the longest.
+    #[serde(skip_serializing_if = "is_none")]
+    #[schema(minimum = 1)]
+    pub order: u16,
     pub plies: u16,
     pub positions: u64,
 }
@@ -256,7 +266,7 @@ impl Longest {
     fn new(line: &LongestLine, swapped: bool) -> Option<Self> {
         let position = Position::from_fen(&line.fen).ok()?;
         let position = if swapped { position.flip() } else { position };
-        Some(Self { plies: line.plies, fen: position.to_fen() })
+        Some(Self { order: line.order, plies: line.plies, fen: position.to_fen() })
     }
 
     /// `None` where the FEN is none; `Some(None)` where there is no line.
@@ -275,7 +285,8 @@ impl Extremes {
 impl Distribution {
     fn of(histogram: &Histogram) -> Self {
         let bars = |counts: &BTreeMap<Distance, u64>| {
-            counts.iter().map(|(distance, &positions)| Bar { plies: distance.plies, positions }).collect()
+            let bar = |(&Distance { order, plies }, &positions)| Bar { order, plies, positions };
+            counts.iter().map(bar).collect()
         };
         Self { draw: histogram.draw, win: bars(&histogram.win), loss: bars(&histogram.loss) }
     }

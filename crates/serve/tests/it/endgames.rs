@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use canju_retro::{Metric, Rules};
 use canju_serve::Limits;
 use canju_table::MemorySource;
+use canju_tests::Workshop;
 use serde_json::{Value, json};
 
-use crate::{KRK, ask, files, get, limits, memory, over, server};
+use crate::{KRK, ask, files, get, limits, memory, over, server, under};
 
 #[tokio::test]
 async fn the_tables_are_listed() {
@@ -80,6 +82,26 @@ async fn statistics_are_told_from_the_side_that_was_asked_for() {
     let probed = ask(&server, "/v1/probe", turned["extremes"]["dtm"]["b"]["win"]["fen"].as_str().unwrap()).await;
     assert_eq!((&probed["turn"], &probed["dtm"]), (&json!("black"), &turned["longest"]["dtm"]["plies"]));
     assert_eq!(get(&server, "/v1/endgames/KK").await.json()["longest"], json!({"dtm": null, "dtc": null}));
+}
+
+/// Plies of different orders cannot be compared: the longest wins and the bars say which they are.
+#[tokio::test]
+async fn statistics_have_the_orders() {
+    let server = under(Workshop::under(Rules::Axf).tables(&["KRKN"], &[Metric::Dtm, Metric::Dtc]));
+    let told = get(&server, "/v1/endgames/KRKN").await.json();
+    for metric in ["dtm", "dtc"] {
+        let longest = &told["longest"][metric];
+        assert_eq!((longest, &longest["order"]), (&told["extremes"][metric]["w"]["win"], &json!(1)));
+        let probed = ask(&server, "/v1/probe", longest["fen"].as_str().unwrap()).await;
+        assert_eq!((&probed["order"], &probed[metric]), (&longest["order"], &longest["plies"]));
+        let bars = told["histogram"][metric]["w"]["win"].as_array().unwrap();
+        let distance =
+            |bar: &Value| (bar.get("order").map_or(0, |order| order.as_u64().unwrap()), bar["plies"].as_u64().unwrap());
+        let distances: Vec<(u64, u64)> = bars.iter().map(distance).collect();
+        assert!(distances.is_sorted_by(|a, b| a < b), "{distances:?}");
+        assert_eq!((distances[0], distances.last()), ((0, 1), Some(&distance(longest))));
+        assert!(bars[0].get("order").is_none());
+    }
 }
 
 #[tokio::test]

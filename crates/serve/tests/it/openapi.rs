@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use axum::body::Body;
 use axum::http::{Method, Request};
+use canju_retro::{Metric, Rules};
+use canju_tests::Workshop;
 use serde_json::{Value, json};
 
-use crate::{DRAWN, KRK, MISSING, get, post, send, server, with_fen};
+use crate::{DRAWN, KRK, MISSING, get, post, send, server, under, with_fen};
 
 async fn description() -> Value {
     get(&server(), "/openapi.json").await.json()
@@ -76,6 +78,7 @@ async fn parameters_are_described_where_they_stand() {
 #[tokio::test]
 async fn answers_are_as_described() {
     let (description, server) = (description().await, server());
+    let ordered = under(Workshop::under(Rules::Axf).tables(&["KRKN"], &[Metric::Dtm]));
     let fens = [KRK, DRAWN, MISSING, "3k5/9/9/9/9/9/9/9/9/2BRKA3 b", "4k4/9/9/9/9/9/9/3r5/3R5/3K5 w"];
     for fen in fens {
         for (path, schema) in [("/v1/probe", "Probed"), ("/v1/moves", "WithMoves"), ("/v1/line", "Line")] {
@@ -90,6 +93,7 @@ async fn answers_are_as_described() {
         ("Endgames", get(&server, "/v1/endgames").await.json()),
         ("Statistics", get(&server, "/v1/endgames/KRKN").await.json()),
         ("Statistics", get(&server, "/v1/endgames/KK").await.json()),
+        ("Statistics", get(&ordered, "/v1/endgames/KRKN").await.json()),
         ("Games", post(&server, "/v1/games", "a|5k3/9/9/9/9/9/9/9/9/4K2R1 w|h0f0").await.json()),
         ("Chances", get(&server, "/v1/ewn?position=R1d1+R4a1+B1b5+r").await.json()),
         ("Chances", get(&server, "/v1/ewn?position=R1e1+B1b5+b").await.json()),

@@ -35,8 +35,16 @@ struct Listed {
 #[derive(Serialize)]
 struct Longest {
     metric: &'static str,
+    #[serde(skip_serializing_if = "is_none")]
+    order: u16,
     plies: u16,
     fen: String,
+}
+
+/// The plain rules know no orders, and say none.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks it so")]
+const fn is_none(order: &u16) -> bool {
+    *order == 0
 }
 
 impl Listed {
@@ -59,7 +67,7 @@ fn longest(manifest: &Manifest) -> Option<Longest> {
         // Of equally long ones that of the first-named side.
         let wins = [&entry.longest.b.win, &entry.longest.w.win].into_iter().flatten();
         let line: &LongestLine = wins.max_by_key(|line| (line.order, line.plies))?;
-        Some(Longest { metric: metric.name(), plies: line.plies, fen: line.fen.clone() })
+        Some(Longest { metric: metric.name(), order: line.order, plies: line.plies, fen: line.fen.clone() })
     })
 }
 
@@ -111,7 +119,8 @@ fn print(list: &List, out: &mut dyn Write) -> anyhow::Result<()> {
     for table in &list.tables {
         let (positions, bytes) = (grouped(table.positions), grouped(table.bytes));
         let longest = table.longest.as_ref().map_or("-".to_owned(), |l| {
-            format!("{} pl{} ({})", l.plies, if l.plies == 1 { "y" } else { "ies" }, l.metric)
+            let order = if l.order == 0 { String::new() } else { format!("order {} and ", l.order) };
+            format!("{order}{} pl{} ({})", l.plies, if l.plies == 1 { "y" } else { "ies" }, l.metric)
         });
         let (name, rules, metrics) = (&table.endgame, table.rules, table.metrics.join(" "));
         writeln!(out, "{name:16}{rules:6}  {metrics:12}{positions:>20}{bytes:>18}  {longest}")?;
