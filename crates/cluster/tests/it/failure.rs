@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
+use crate::chief::soon;
 use crate::hindered::{Access, Hindered};
 use crate::town::{Town, files, settings};
 use crate::toy::Toy;
@@ -203,9 +204,28 @@ impl Mute {
         mute
     }
 
+    async fn say(&self, kind: wire::report::Kind) {
+        let _ = self.line.send(wire::Report { epoch: self.epoch, kind: Some(kind) }).await;
+    }
+
     async fn say_ready(&self) {
-        let ready = wire::Report { epoch: self.epoch, kind: Some(wire::report::Kind::Ready(wire::Ready {})) };
-        let _ = self.line.send(ready).await;
+        self.say(wire::report::Kind::Ready(wire::Ready {})).await;
+    }
+
+    /// Waits until it is given work.
+    async fn assigned(&mut self) -> wire::Task {
+        loop {
+            let command = self.commands.message().await.unwrap().unwrap();
+            if let Some(wire::command::Kind::Assign(assign)) = command.kind {
+                return assign.task.unwrap();
+            }
+        }
+    }
+
+    async fn say_failed(&self, task: &wire::Task, cause: &str, remedy: wire::Remedy) {
+        let (task, cause) = (Some(task.clone()), cause.to_owned());
+        let failed = wire::Failed { task, cause, remedy: remedy.into(), ..wire::Failed::default() };
+        self.say(wire::report::Kind::Failed(failed)).await;
     }
 }
 
@@ -219,12 +239,29 @@ async fn a_table_that_ends_one_worker_after_the_other_fails() {
     for lost in 0..=3 {
         let mut mute = Mute::join(&town).await;
         // It dies when it is given the table.
-        while !matches!(mute.commands.message().await.unwrap().unwrap().kind, Some(wire::command::Kind::Assign(_))) {}
+        mute.assigned().await;
         let jobs = town.client().await.jobs().await.unwrap();
         assert_eq!(jobs[0].state(), wire::JobState::Running, "after {lost} losses");
     }
     let end = town.end_of(&job.id).await;
     assert!(end.state() == wire::JobState::Failed && end.error.contains("without a ply between them"), "{end:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_of_an_older_attempt_count_for_nothing() {
+    let store = tempfile::tempdir().unwrap();
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings(store.path())).await;
+    let mut mute = Mute::join(&town).await;
+    let job = town.submit(&["T1"], &["dtm"]).await.unwrap();
+    let first = soon("the first attempt", mute.assigned()).await;
+    mute.say_failed(&first, "another may fare better", wire::Remedy::Elsewhere).await;
+    let second = soon("the second attempt", mute.assigned()).await;
+    assert!(second.epoch > first.epoch);
+    // Heard one after the other: the first of them that counts ends the job.
+    mute.say_failed(&first, "too late", wire::Remedy::Unspecified).await;
+    mute.say_failed(&second, "in time", wire::Remedy::Unspecified).await;
+    let end = town.end_of(&job.id).await;
+    assert!(end.state() == wire::JobState::Failed && end.error.contains("in time"), "{end:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
