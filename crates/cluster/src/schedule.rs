@@ -78,7 +78,16 @@ fn cut(plan: &TablePlan, members: &[&Member]) -> Placement {
         .collect();
     let pairs = || shares.iter().zip(members);
     if let Some((share, _)) = pairs().find(|(s, m)| !m.could_solve(s.memory, plan)) {
-        return Placement::Never(too_large(plan, members, share.memory));
+        // Those that it does not fit are given none of it, where the others can have it all.
+        let fits = |n: usize, m: &Member| shares.get(n).is_none_or(|share| m.could_solve(share.memory, plan));
+        let able: Vec<&Member> = members.iter().enumerate().filter(|(n, m)| fits(*n, m)).map(|(_, m)| *m).collect();
+        return match able.as_slice() {
+            [] => Placement::Never(too_large(plan, members, share.memory)),
+            able => match cut(plan, able) {
+                Placement::Never(_) => Placement::Never(too_large(plan, members, share.memory)),
+                placement => placement,
+            },
+        };
     }
     if pairs().all(|(s, m)| m.has_room(s.memory, plan)) {
         Placement::Cut(shares)
@@ -224,5 +233,41 @@ impl Conductor {
                 member.parts.remove(&id);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_with_too_little_memory_is_left_out_wherever_it_stands() {
+        let plan = TablePlan {
+            table: canju_retro::TableName::new("KRK").unwrap(),
+            smaller: Vec::new(),
+            positions: 100,
+            slices: 2,
+            run_cells: vec![50, 50],
+            set_bytes: 4000,
+            repetition_bytes: 0,
+            least_bytes: 100,
+            keeps_to_room: true,
+            present: BTreeSet::new(),
+            build: Vec::new(),
+        };
+        let member = |id, memory| {
+            let hello = wire::Hello { memory, ..wire::Hello::default() };
+            Member::new(MemberId(id), id, &hello, Duration::ZERO)
+        };
+        let (small, large, other) = (member(1, 1000), member(2, 8000), member(3, 2500));
+        let owners = |members: &[&Member]| match place_on(&plan, members, 0) {
+            Placement::Cut(shares) => shares.iter().filter_map(|share| share.member).collect(),
+            _ => Vec::new(),
+        };
+        for members in [[&small, &large], [&large, &small]] {
+            assert_eq!(owners(&members), [MemberId(2)]);
+        }
+        assert_eq!(owners(&[&small, &other, &large]), [MemberId(3), MemberId(2)]);
+        assert!(matches!(place_on(&plan, &[&small, &other], 0), Placement::Never(_)));
     }
 }
