@@ -4,7 +4,10 @@ use canju_retro::{Metric, Rules, TableName};
 
 /// How the place of tables begins that are in a folder.
 pub(crate) const FOLDER: &str = "the folder ";
-const S3: &str = "s3://";
+/// How the place of tables begins that are in a bucket: its address, and behind the second words that of its server, if
+/// it is not the usual one.
+const BUCKET: &str = "the bucket ";
+const AT: &str = " at ";
 
 /// Commands of which each brings a table to a place where it is not; the place as [`TableSet::place`](crate::TableSet::place)
 /// tells it.
@@ -15,8 +18,10 @@ pub fn commands(table: &TableName, metric: Option<Metric>, rules: Rules, place: 
         Some(folder) => {
             vec![format!("fetch get {table} --from SOURCE --to {folder}{given}"), format!("{build} --store {folder}")]
         }
-        None if place.starts_with(S3) => vec![format!("{build} --store {}", shell_word(place))],
-        None => vec![format!("fetch get {table} --from SOURCE{given}"), build],
+        None => match bucket(place) {
+            Some((_, options)) => vec![format!("{build} {options}")],
+            None => vec![format!("fetch get {table} --from SOURCE{given}"), build],
+        },
     }
 }
 
@@ -50,11 +55,19 @@ pub(crate) fn replace(table: &TableName, key: &str, place: &str) -> String {
             file(root),
             rules_given(rules)
         ),
-        None if place.starts_with(S3) => {
-            format!("delete {} and build it again with `{build} --store {}`", file(place), shell_word(place))
-        }
-        None => format!("take it from another place, or build it with `{build}`"),
+        None => match bucket(place) {
+            Some((address, options)) => format!("delete {} and build it again with `{build} {options}`", file(address)),
+            None => format!("take it from another place, or build it with `{build}`"),
+        },
     }
+}
+
+/// The address of a bucket, and the options that name it to a command.
+fn bucket(place: &str) -> Option<(&str, String)> {
+    let named = place.strip_prefix(BUCKET)?;
+    let (address, server) = named.split_once(AT).map_or((named, None), |(address, server)| (address, Some(server)));
+    let server = server.map(|server| format!(" --s3-endpoint {}", shell_word(server))).unwrap_or_default();
+    Some((address, format!("--store {}{server}", shell_word(address))))
 }
 
 fn build(table: &TableName, metric: Option<Metric>, rules: Rules) -> String {
@@ -93,7 +106,10 @@ mod tests {
             "coordinator start --build KRK --metric dtm --rules axf --store ./t",
         ];
         assert_eq!(of("the folder ./t"), folder);
-        assert_eq!(of("s3://xq"), ["coordinator start --build KRK --metric dtm --rules axf --store s3://xq"]);
+        let bucket = ["coordinator start --build KRK --metric dtm --rules axf --store s3://xq/"];
+        assert_eq!(of("the bucket s3://xq/"), bucket);
+        let server = [bucket[0].to_owned() + " --s3-endpoint http://127.0.0.1:9000"];
+        assert_eq!(of("the bucket s3://xq/ at http://127.0.0.1:9000"), server);
         let anywhere =
             ["fetch get KRK --from SOURCE --rules axf", "coordinator start --build KRK --metric dtm --rules axf"];
         assert_eq!(of("memory"), anywhere);
@@ -104,7 +120,7 @@ mod tests {
         let there = bring(Some(Metric::Dtc), "the folder /my tables");
         assert!(there.contains("`fetch get KRK --from SOURCE --to '/my tables'`"), "{there}");
         assert!(there.contains("`coordinator start --build KRK --metric dtc --store '/my tables'`"), "{there}");
-        let bucket = bring(Some(Metric::Wdl), "s3://xq/t");
+        let bucket = bring(Some(Metric::Wdl), "the bucket s3://xq/t");
         assert_eq!(bucket, "build it with `coordinator start --build KRK --store s3://xq/t`");
         assert!(bring(None, "the server https://h/").contains("`fetch get KRK --from SOURCE`"));
     }
@@ -116,7 +132,7 @@ mod tests {
         assert!(folder.contains("delete ./t/tables/check/KRK/dtc/0001.shard and"), "{folder}");
         assert!(folder.contains("--build KRK --metric dtc --rules check --store ./t`"), "{folder}");
         assert!(folder.contains("`fetch get KRK --from SOURCE --to ./t --rules check`"), "{folder}");
-        let bucket = replace(&table(), "tables/plain/KRK/manifest.json", "s3://xq");
+        let bucket = replace(&table(), "tables/plain/KRK/manifest.json", "the bucket s3://xq");
         assert!(bucket.starts_with("delete s3://xq/tables/plain/KRK/manifest.json and"), "{bucket}");
         assert!(bucket.ends_with("`coordinator start --build KRK --store s3://xq`"), "{bucket}");
     }
