@@ -22,6 +22,9 @@ use crate::follow::follow;
 use crate::print;
 use crate::summary::summary;
 
+/// How often it is looked whether local workers are there.
+const ARRIVAL: Duration = Duration::from_millis(20);
+
 /// Starts a coordinator, and what goes with it in this process.
 pub(crate) async fn start(mut arguments: Start) -> Result<()> {
     let (games, build) = Games::new().with_files(&arguments.game)?.with_words(&arguments.build)?;
@@ -81,7 +84,7 @@ pub(crate) async fn start(mut arguments: Start) -> Result<()> {
     }
     drop(stopped);
     let result = tokio::select! {
-        result = work(&arguments, &network, &url, building) => result,
+        result = work(&arguments, &network, &url, workers, building) => result,
         // None of them ends by itself unless something is wrong.
         Some(ended) = tasks.join_next() => match ended {
             Ok(Ok(())) => Err(anyhow::anyhow!("a part of the coordinator ended too early")),
@@ -126,7 +129,7 @@ async fn dashboard(arguments: &Start, coordinator: &Coordinator) -> Result<Optio
 }
 
 /// Builds, or waits for the signal to end.
-async fn work(arguments: &Start, network: &Network, url: &str, building: bool) -> Result<()> {
+async fn work(arguments: &Start, network: &Network, url: &str, workers: usize, building: bool) -> Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let signal = async {
         tokio::select! {
@@ -141,6 +144,7 @@ async fn work(arguments: &Start, network: &Network, url: &str, building: bool) -
     }
     let build = async {
         let mut client = Client::connect_over(network, url).await?;
+        arrival(&mut client, workers).await?;
         let wanted = &arguments.wanted;
         let job = client.submit(&arguments.build, &wanted.metric, &wanted.rules).await?;
         let job = follow(&mut client, &job.id).await?;
@@ -150,6 +154,15 @@ async fn work(arguments: &Start, network: &Network, url: &str, building: bool) -
         result = build => result,
         () = signal => bail!("stopped before all was built: finished tables are kept, start again to go on"),
     }
+}
+
+/// Waits for the local workers: what does not fit into their memory is refused when it is asked for, not when its turn
+/// comes and smaller tables were built for nothing. One that cannot come ends the process by itself.
+async fn arrival(client: &mut Client, workers: usize) -> Result<()> {
+    while client.status().await?.workers.iter().filter(|w| w.ready).count() < workers {
+        tokio::time::sleep(ARRIVAL).await;
+    }
+    Ok(())
 }
 
 /// Ends when the other side of the channel is dropped.

@@ -105,6 +105,16 @@ fn says_what_is_wrong_and_what_to_do() {
 }
 
 #[test]
+fn what_does_not_fit_is_refused_before_smaller_tables_are_built() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().display().to_string();
+    let wanted = ["start", "--build", "EWN123B12", "--metric", "odds", "--memory", "30MiB", "--store", &store];
+    let told = refused(&wanted);
+    assert!(told.contains("EWN123B12") && told.contains("does not fit"), "{told}");
+    assert!(!folder.path().join("tables/plain").exists(), "{told}");
+}
+
+#[test]
 fn plans_without_a_coordinator() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().display().to_string();
