@@ -80,8 +80,8 @@ int32_t canju_probe_wdl(const canju_tables *tables, const char *fen, int32_t *ou
 int32_t canju_probe_distance(const canju_tables *tables, const char *fen, int32_t metric, int32_t *outcome,
                              int32_t *plies);
 
-/* How many perpetual checks and chases the loser can commit, each of which he must break off before the plies that a metric
- * counts run down to the end; 0 in a draw, and always under "plain". Of two wins the one of lower order is the nearer,
+/* How many perpetual checks and chases the loser can commit in turn, each of which he must break off; 0 in a draw, and always
+ * under "plain". Above 0 the plies of a metric do not run down to the end: within them he can only go on with one. Of two wins the one of lower order is the nearer,
  * whatever the plies. Since 0.1.0 of the library, which has it under CANJU_ABI 1. */
 int32_t canju_probe_order(const canju_tables *tables, const char *fen, int32_t metric, int32_t *order);
 

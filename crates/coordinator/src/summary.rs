@@ -59,7 +59,11 @@ pub(crate) fn summary(job: &wire::Job) -> String {
 fn distance(built: &wire::Built) -> String {
     match built.longest_order {
         0 => built.longest_plies.to_string(),
-        order => format!("order {order} and {} plies", built.longest_plies),
+        order => format!(
+            "order {order} and {} pl{}",
+            built.longest_plies,
+            if built.longest_plies == 1 { "y" } else { "ies" }
+        ),
     }
 }
 
@@ -90,6 +94,6 @@ mod tests {
         let text = summary(&wire::Job { total: 2, done: 2, built, ..wire::Job::default() });
         let line = |name: &str| text.lines().find(|line| line.starts_with(name)).map(str::to_owned);
         let ends = |name: &str, end: &str| line(name).is_some_and(|line| line.ends_with(end));
-        assert!(ends("KRKP ", " 21  FEN") && ends("KRKPP ", "order 2 and 1 plies  FEN"), "{text}");
+        assert!(ends("KRKP ", " 21  FEN") && ends("KRKPP ", "order 2 and 1 ply  FEN"), "{text}");
     }
 }
