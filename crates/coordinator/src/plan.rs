@@ -89,16 +89,26 @@ fn as_text(plan: &Plan, workers: usize, threads: usize) -> String {
 /// What the estimate says, with what it goes by.
 fn taken(estimate: &Estimate, workers: usize, threads: usize) -> String {
     let plural = |n: usize| if n == 1 { "" } else { "s" };
-    let mut text = format!("about {} of one processor", duration(estimate.cpu_seconds));
+    let is_range = estimate.cpu_seconds_most > estimate.cpu_seconds;
+    let range = |shared: usize| {
+        let [least, most] =
+            [estimate.cpu_seconds, estimate.cpu_seconds_most].map(|seconds| duration(seconds / shared as f64));
+        if is_range && least != most { format!("{least} to {most}") } else { least }
+    };
+    let mut text = format!("about {} of one processor", range(1));
     if workers * threads > 1 {
         text += &format!(
             ", {} on {workers} worker{} with {threads} thread{} each",
-            duration(estimate.seconds),
+            range(workers * threads),
             plural(workers),
             plural(threads)
         );
     }
-    text += ", at 50 million positions a second for each distance\n";
+    text += ", at 50 million positions a second for each distance";
+    if is_range {
+        text += &format!(", down to {:.0} where repetition decides", estimate.fewest_a_cpu_second / 1e6);
+    }
+    text += "\n";
     text += &format!(
         "about {} sent between workers; with S3 about {} requests to write, {} to read, checkpoints and lease included\n",
         bytes_in_words(estimate.sent_bytes),
@@ -129,7 +139,25 @@ fn as_json(plan: &Plan, workers: usize, threads: usize) -> Value {
         "memory_a_worker": plan.memory_a_worker(workers),
         "stored_bytes": plan.missing().map(canju_cluster::TablePlan::stored_bytes).sum::<u64>(),
         "threads": threads,
-        "cpu_seconds": estimate.cpu_seconds, "seconds": estimate.seconds, "sent_bytes": estimate.sent_bytes,
+        "cpu_seconds": estimate.cpu_seconds, "cpu_seconds_most": estimate.cpu_seconds_most, "seconds": estimate.seconds, "sent_bytes": estimate.sent_bytes,
         "puts": estimate.puts, "gets": estimate.gets,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repetition_makes_a_range_of_the_time() {
+        let plain = Estimate { cpu_seconds: 20.0, cpu_seconds_most: 20.0, seconds: 10.0, ..Estimate::default() };
+        let text = taken(&plain, 2, 1);
+        let wanted = "about 20 s of one processor, 10 s on 2 workers with 1 thread each, at 50 million positions a second for \
+                      each distance\n";
+        assert!(text.starts_with(wanted), "{text}");
+        let axf = Estimate { cpu_seconds_most: 40.0, fewest_a_cpu_second: 5e6, ..plain };
+        let wanted = "about 20 s to 40 s of one processor, 10 s to 20 s on 2 workers with 1 thread each, at 50 million \
+                      positions a second for each distance, down to 5 where repetition decides\n";
+        assert!(taken(&axf, 2, 1).starts_with(wanted), "{}", taken(&axf, 2, 1));
+    }
 }
