@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Replays a game or study and marks each move that changes the result, lengthens a win or shortens a loss.
     Annotate(AnnotateArguments),
+    /// Says whether a played line comes back to a position, and who loses by that under the rules of repetition. Needs no tables.
+    Judge(JudgeArguments),
     /// Solves a puzzle from a file: a river crossing, a maze, cat and mouse.
     Solve(SolveArguments),
 }
@@ -215,6 +217,23 @@ pub(crate) struct AnnotateArguments {
     /// What to write: text, one JSON object, or the games as PGN with comments.
     #[arg(long, value_enum, default_value = "text")]
     pub format: AnnotateFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArguments {
+    /// The position and the moves after it, as h2e2, C2.5 or 炮二平五.
+    #[arg(required_unless_present = "file", conflicts_with = "file", value_name = "FEN MOVE")]
+    pub line: Vec<String>,
+    /// Judge the main lines of a file's games; - reads standard input. name|FEN|moves lists, DhtmlXQ, PGN and XQF are read.
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// The rule of repetition: check (who checks for ever loses) or axf (who chases one piece for ever loses as well);
+    /// under plain every repetition is a draw.
+    #[arg(long, default_value = "axf")]
+    pub rules: Rules,
+    /// Write JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -12,6 +12,7 @@ mod memory;
 mod probe;
 mod probe_file;
 mod puzzle;
+mod repetition;
 mod serve;
 mod solve;
 mod stats;
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            let all = ": give one of probe, line, stats, verify, list, annotate, serve, solve, match, grade";
+            let all = ": give one of probe, line, stats, verify, list, annotate, judge, serve, solve, match, grade";
             return failure::misused::<Arguments>(&error, all);
         }
     };
@@ -71,6 +72,7 @@ fn run(command: &Command, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         Command::Grade(asked) => ewn::grade(asked, out)?,
         Command::Serve(asked) => serve::run(asked, out)?,
         Command::Annotate(asked) => annotate::run(asked, out)?,
+        Command::Judge(asked) => repetition::run(asked, out)?,
         Command::Verify(asked) => {
             if !verify::run(asked, out)? {
                 out.flush()?;

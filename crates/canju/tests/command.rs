@@ -224,6 +224,80 @@ fn orders_are_told() {
     assert!(!json(&["stats", "KRKN"]).contains("orders"));
 }
 
+/// Runs `canju judge`, which takes no tables.
+fn judge(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_canju")).arg("judge").args(arguments).env_remove("RUST_LOG").output().unwrap()
+}
+
+#[test]
+fn played_lines_are_judged() {
+    let horse = ["3k5/9/9/9/9/9/3r5/9/9/3NK4 w", "d0c2", "d3c3", "c2d0", "c3d3"];
+    let told = stdout(&judge(&horse));
+    let wanted = format!(
+        "{}  4 moves, axf rules\n{0}  stands after 0 moves and again after 4\n\
+         Red is free: a move of it neither checks nor chases\nBlack chases the Red horse with every move\n\
+         Black loses: a perpetual chase of the Red horse\n",
+        horse[0]
+    );
+    assert_eq!(told, wanted);
+    let told = |more: &[&str], line: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&stdout(&judge(&[more, line, &["--json"]].concat()))).unwrap()
+    };
+    let verdict = |told: &serde_json::Value| {
+        ["verdict", "rule", "piece"].map(|field| told["repetition"][field].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(verdict(&told(&[], &horse)), ["black_loses", "perpetual_chase", "N"]);
+    for rules in ["check", "plain"] {
+        assert_eq!(verdict(&told(&["--rules", rules], &horse)), ["draw", "nothing", ""], "{rules}");
+    }
+    // One string, the other fields of a FEN, other notations.
+    let words = format!("{} - - 0 1 N6+7 d3c3 c2d0 c3d3", horse[0]);
+    assert_eq!(told(&[], &[&words]), told(&[], &horse));
+    let drawn = ["9/4c4/3k5/3r5/9/9/4C4/9/4K4/3R5 w", "e3d3", "d6e6", "d3e3", "e6d6"];
+    assert_eq!(verdict(&told(&[], &drawn))[0], "draw");
+    let soldiers = ["3k5/9/9/9/9/5p3/9/5p3/5K3/5C3 w", "f1e1", "f2e2", "e1f1", "e2f2"];
+    assert_eq!(verdict(&told(&["--rules", "check"], &soldiers)), ["black_loses", "perpetual_check", ""]);
+    assert_eq!(told(&[], &horse[..4])["repetition"], serde_json::Value::Null);
+    assert!(stdout(&judge(&horse[..4])).ends_with("no position comes back: nothing to judge\n"));
+}
+
+#[test]
+fn games_of_a_file_are_judged() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("games");
+    let lines = "horse|3k5/9/9/9/9/9/3r5/9/9/3NK4 w|d0c2 d3c3 c2d0 c3d3\nshort|3k5/9/9/9/9/9/3r5/9/9/3NK4 w|d0c2\n";
+    fs::write(&file, lines).unwrap();
+    let name = file.to_str().unwrap();
+    let text = stdout(&judge(&["--file", name]));
+    let wanted = ["1. horse\n", "Black loses: a perpetual chase of the Red horse\n\n2. short\n", "nothing to judge\n"];
+    assert!(wanted.iter().all(|part| text.contains(part)), "{text}");
+    let told: serde_json::Value = serde_json::from_str(&stdout(&judge(&["--file", name, "--json"]))).unwrap();
+    let games = told["games"].as_array().unwrap();
+    assert_eq!((&games[0]["title"], &games[0]["repetition"]["verdict"]), (&"horse".into(), &"black_loses".into()));
+    assert!(games[1]["repetition"].is_null());
+}
+
+#[test]
+fn what_cannot_be_judged_is_told_in_one_line() {
+    let horse = "3k5/9/9/9/9/9/3r5/9/9/3NK4 w";
+    let cases: [(&[&str], &str); 7] = [
+        (&[], "judge --help"),
+        (&["rubbish"], "rubbish is no position"),
+        (&[horse, "d0d5"], "move 1, in 3k5/9/9/9/9/9/3r5/9/9/3NK4 w"),
+        (&[horse, "d0c2", "rubbish"], "`rubbish` is not a move"),
+        (&["4k4/9/9/9/9/9/9/9/4R4/3K5 w"], "no legal position"),
+        (&[horse, "--rules", "dice"], "dice"),
+        (&["--file", "/nowhere/games"], "cannot be read"),
+    ];
+    for (arguments, wanted) in cases {
+        let output = judge(arguments);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.starts_with("error: ") && stderr.lines().count() == 1, "{stderr}");
+        assert!(stderr.contains(wanted), "{arguments:?}: {stderr}");
+    }
+}
+
 #[test]
 fn bad_input_is_told_in_one_line() {
     let cases: [(&[&str], &str); 12] = [
