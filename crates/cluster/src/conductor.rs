@@ -65,8 +65,8 @@ pub enum Action {
     Commit(Box<Commit>),
     /// A job has changed: write its record.
     Record(Box<JobRecord>),
-    /// The checkpoints below this prefix are of no use any more.
-    Sweep(String),
+    /// Checkpoints of a work are of no use any more: there is no such work.
+    Sweep,
     /// A table is damaged: plan it anew, then call [`Conductor::repair`].
     Replan(Damage),
 }
@@ -428,11 +428,10 @@ impl Conductor {
         // Nobody wants the rest of a table whose jobs are over.
         let whole = work.next_metric().is_none() || jobs.is_empty();
         let (positions, labels) = (work.plan.positions, solved.labels);
-        let checkpoints = work.checkpoints();
         let (rules, table) = (work.rules, work.plan.table.clone());
         if whole {
             self.works.remove(&id);
-            self.actions.push(Action::Sweep(checkpoints));
+            self.actions.push(Action::Sweep);
         }
         for other in self.works.values_mut() {
             if whole {
@@ -509,7 +508,7 @@ impl Conductor {
         for member in self.members.values_mut() {
             member.parts.remove(&id);
         }
-        self.actions.push(Action::Sweep(work.checkpoints()));
+        self.actions.push(Action::Sweep);
         for other in self.works.values_mut() {
             other.waits_for.remove(&id);
         }

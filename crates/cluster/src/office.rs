@@ -46,6 +46,8 @@ pub(crate) struct Office {
     tickets: AtomicU64,
     confirmed: watch::Sender<u64>,
     hurry: Notify,
+    /// Rings when there may be checkpoints that nobody needs.
+    pub(crate) untidy: Notify,
     /// When the lease was renewed last.
     renewed: Mutex<Instant>,
     conductor: Mutex<Conductor>,
@@ -81,6 +83,7 @@ impl Office {
             tickets: AtomicU64::new(0),
             confirmed: watch::Sender::new(0),
             hurry: Notify::new(),
+            untidy: Notify::new(),
             renewed: Mutex::new(Instant::now()),
             ledger: Ledger::new(Arc::clone(&bucket.store), reign),
             bucket,
@@ -294,7 +297,7 @@ impl Office {
                 let office = Arc::clone(self);
                 tokio::spawn(async move { office.commit(&work).await });
             }
-            Action::Sweep(prefix) => drop(tokio::spawn(Arc::clone(self).sweep(prefix))),
+            Action::Sweep => self.untidy.notify_one(),
             Action::Replan(damage) => {
                 let office = Arc::clone(self);
                 tokio::spawn(async move {

@@ -1,10 +1,9 @@
 //! Deletes checkpoints that nobody needs any more.
 //!
-//! Those of a table go when it is finished. A put that was under way then, of a worker that was cut off, may arrive
-//! after that: now and then all checkpoints are looked through for those of no work.
+//! They are looked through when a table is finished, for those of no work, and now and then as well: a put that was under
+//! way, of a worker that was cut off, may arrive after that.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use canju_store::Key;
@@ -18,42 +17,31 @@ use crate::office::Office;
 const OFTEN: Duration = Duration::from_secs(1);
 
 impl Office {
-    /// Deletes the checkpoints below a prefix.
-    pub(crate) async fn sweep(self: Arc<Self>, prefix: String) {
-        if let Some(found) = self.checkpoints(&prefix).await {
-            self.delete(found).await;
-        }
-    }
-
-    /// Deletes checkpoints of no work, as often as checkpoints are written.
+    /// Deletes checkpoints of no work, when there may be some and as often as checkpoints are written.
     pub(crate) async fn tidy(&self) {
         let mut beat = interval(self.settings.checkpoint.max(OFTEN));
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            beat.tick().await;
+            tokio::select! {
+                _ = beat.tick() => {}
+                () = self.untidy.notified() => {}
+            }
             self.sweep_strays().await;
         }
     }
 
     async fn sweep_strays(&self) {
-        let Some(found) = self.checkpoints(FOLDER).await else { return };
+        let found = match self.bucket.store.list(FOLDER).await {
+            Ok(found) => found.into_iter().map(|object| object.key),
+            Err(error) => return tracing::warn!(%error, "checkpoints that nobody needs are not deleted"),
+        };
         // In this order: a work that begins after the list was made has nothing in it.
         let needed: BTreeSet<String> = self.look(|conductor, _| conductor.checkpoints());
         let is_stray = |key: &Key| owner(key).is_some_and(|owner| !needed.contains(owner));
-        let strays: Vec<Key> = found.into_iter().filter(is_stray).collect();
+        let strays: Vec<Key> = found.filter(is_stray).collect();
         // Another coordinator knows works of its own. If the lease is held now, there was none when the list was made.
         if !strays.is_empty() && self.confirm().await.is_ok() {
             self.delete(strays).await;
-        }
-    }
-
-    async fn checkpoints(&self, prefix: &str) -> Option<Vec<Key>> {
-        match self.bucket.store.list(prefix).await {
-            Ok(objects) => Some(objects.into_iter().map(|object| object.key).collect()),
-            Err(error) => {
-                tracing::warn!(prefix, %error, "checkpoints that nobody needs are not deleted");
-                None
-            }
         }
     }
 
