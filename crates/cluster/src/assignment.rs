@@ -119,10 +119,9 @@ pub(crate) struct Layout {
 /// What a message may take beside what it says of cells.
 const SLACK: usize = 1 << 20;
 
-/// The longest message about so many cells for each side to move: a byte for each, or the values themselves as the parts
-/// hold them, where a game's messages are those.
-fn limit(shape: &Shape, cells: u64) -> usize {
-    let all: u64 = shape.slices.iter().map(|s| u64::from(s.cells)).sum();
+/// The longest message about so many cells of `all` for each side to move: a byte for each, or the values themselves as the
+/// parts hold them, where a game's messages are those.
+fn limit(shape: &Shape, all: u64, cells: u64) -> usize {
     let held = u128::from(shape.set_bytes) * u128::from(cells) / u128::from(all.max(1));
     SLACK.saturating_add(usize::try_from(held.max(2 * u128::from(cells))).unwrap_or(usize::MAX))
 }
@@ -135,6 +134,7 @@ impl Layout {
             return Err(ClusterError::Protocol("a share without slices".into()));
         }
         let own: BTreeSet<u32> = slices.iter().copied().collect();
+        let all = shape.slices.iter().map(|s| u64::from(s.cells)).sum();
         let mut peers = Vec::new();
         for (share, other) in assignment.shares.iter().enumerate().filter(|(n, _)| *n != number as usize) {
             let theirs = slices_of(&shape, &other.runs)?;
@@ -149,7 +149,7 @@ impl Layout {
                     address: (other.member != mine.member).then(|| other.address.clone()),
                     slices: theirs,
                     complete: other.complete,
-                    limit: limit(&shape, cells),
+                    limit: limit(&shape, all, cells),
                 });
             }
         }
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_message_may_be_as_long_as_what_the_parts_hold() {
         let shape = Shape { set_bytes: 16 * 60, ..shape().as_ref().clone() };
-        assert_eq!(limit(&shape, 10), SLACK + 160);
+        assert_eq!(limit(&shape, 60, 10), SLACK + 160);
     }
 
     #[test]

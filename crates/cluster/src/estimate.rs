@@ -97,19 +97,10 @@ mod tests {
     use super::*;
 
     fn table(name: &str, smaller: &[&str], positions: u64, runs: usize) -> TablePlan {
-        let table = |name: &str| TableName::new(name).unwrap();
         TablePlan {
-            table: table(name),
-            smaller: smaller.iter().map(|s| table(s)).collect(),
-            positions,
-            slices: runs as u32,
-            run_cells: vec![positions / 2 / runs as u64; runs],
-            set_bytes: positions,
-            repetition_bytes: 0,
-            least_bytes: 0,
-            keeps_to_room: true,
-            present: BTreeSet::new(),
+            smaller: smaller.iter().map(|s| TableName::new(s).unwrap()).collect(),
             build: vec![Metric::Dtm],
+            ..TablePlan::sample(name, vec![positions / 2 / runs as u64; runs], positions)
         }
     }
 

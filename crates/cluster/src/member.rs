@@ -122,25 +122,12 @@ impl Member {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     #[test]
     fn scratch_counts_only_for_games_that_use_it() {
         let hello = wire::Hello { memory: 1000, scratch: 5000, ..wire::Hello::default() };
         let member = Member::new(MemberId(1), 1, &hello, Duration::ZERO);
-        let plan = |keeps_to_room| TablePlan {
-            table: canju_retro::TableName::new("EWN12B1").unwrap(),
-            smaller: Vec::new(),
-            positions: 100,
-            slices: 1,
-            run_cells: vec![50],
-            set_bytes: 4000,
-            repetition_bytes: 0,
-            least_bytes: 100,
-            keeps_to_room,
-            present: BTreeSet::new(),
-            build: Vec::new(),
-        };
+        let plan = |keeps_to_room| TablePlan { keeps_to_room, ..TablePlan::sample("EWN12B1", vec![50], 4000) };
         let (room, memory) = (plan(true), plan(false));
         assert!(member.has_room(4000, &room) && member.could_solve(4000, &room));
         assert!(!member.has_room(4000, &memory) && !member.could_solve(4000, &memory));

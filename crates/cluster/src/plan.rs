@@ -206,6 +206,26 @@ impl Plan {
     }
 }
 
+#[cfg(test)]
+impl TablePlan {
+    /// A table of which nothing is there, for tests: two positions for each stored cell, each run a slice.
+    pub(crate) fn sample(name: &str, run_cells: Vec<u64>, set_bytes: u64) -> Self {
+        Self {
+            table: TableName::new(name).unwrap(),
+            smaller: Vec::new(),
+            positions: 2 * run_cells.iter().sum::<u64>(),
+            slices: run_cells.len() as u32,
+            run_cells,
+            set_bytes,
+            repetition_bytes: 0,
+            least_bytes: 100,
+            keeps_to_room: true,
+            present: BTreeSet::new(),
+            build: Vec::new(),
+        }
+    }
+}
+
 impl TablePlan {
     /// What would make the table fit.
     pub(crate) fn remedy(&self, memory: u64) -> String {

@@ -81,13 +81,10 @@ fn cut(plan: &TablePlan, members: &[&Member]) -> Placement {
         // Those that it does not fit are given none of it, where the others can have it all.
         let fits = |n: usize, m: &Member| shares.get(n).is_none_or(|share| m.could_solve(share.memory, plan));
         let able: Vec<&Member> = members.iter().enumerate().filter(|(n, m)| fits(*n, m)).map(|(_, m)| *m).collect();
-        return match able.as_slice() {
-            [] => Placement::Never(too_large(plan, members, share.memory)),
-            able => match cut(plan, able) {
-                Placement::Never(_) => Placement::Never(too_large(plan, members, share.memory)),
-                placement => placement,
-            },
-        };
+        let placement = (!able.is_empty()).then(|| cut(plan, &able));
+        return placement
+            .filter(|placement| !matches!(placement, Placement::Never(_)))
+            .unwrap_or_else(|| Placement::Never(too_large(plan, members, share.memory)));
     }
     if pairs().all(|(s, m)| m.has_room(s.memory, plan)) {
         Placement::Cut(shares)
@@ -242,19 +239,7 @@ mod tests {
 
     #[test]
     fn a_worker_with_too_little_memory_is_left_out_wherever_it_stands() {
-        let plan = TablePlan {
-            table: canju_retro::TableName::new("KRK").unwrap(),
-            smaller: Vec::new(),
-            positions: 100,
-            slices: 2,
-            run_cells: vec![50, 50],
-            set_bytes: 4000,
-            repetition_bytes: 0,
-            least_bytes: 100,
-            keeps_to_room: true,
-            present: BTreeSet::new(),
-            build: Vec::new(),
-        };
+        let plan = TablePlan::sample("KRK", vec![50, 50], 4000);
         let member = |id, memory| {
             let hello = wire::Hello { memory, ..wire::Hello::default() };
             Member::new(MemberId(id), id, &hello, Duration::ZERO)
