@@ -57,7 +57,9 @@ pub async fn get(
         jobs: request.jobs.max(1),
         piece: request.piece.max(1),
     };
-    run(&transfer, &plan).await?;
+    let done = run(&transfer, &plan).await;
+    transfer.rest().await;
+    done?;
     Ok(Fetched { tables: plan.tables.len(), whole: plan.whole, bytes: plan.bytes })
 }
 

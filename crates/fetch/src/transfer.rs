@@ -107,6 +107,13 @@ impl Transfer {
         Ok(())
     }
 
+    /// Returns when no file is worked on any more, so that a fetch that failed leaves the folder to others at rest.
+    pub(crate) async fn rest(self) {
+        let lock = self.lock;
+        // It is stopped only with its runtime, and then nobody is left to wait.
+        drop(tokio::task::spawn_blocking(move || own(lock)).await);
+    }
+
     async fn discard(&self, shard: &Missing, partial: Arc<Partial>) -> Result<(), FetchError> {
         self.blocking(shard, move || own(partial).discard()).await
     }
@@ -132,13 +139,13 @@ impl Transfer {
     }
 }
 
-/// The partial shard, once nobody else works on it. A piece that is being written is so to its end, though nobody waits for
+/// What was shared, once nobody else works on it. A piece that is being written is so to its end, though nobody waits for
 /// it any more when another piece has failed.
-fn own(mut partial: Arc<Partial>) -> Partial {
+fn own<T>(mut shared: Arc<T>) -> T {
     loop {
-        match Arc::try_unwrap(partial) {
-            Ok(partial) => return partial,
-            Err(shared) => partial = shared,
+        match Arc::try_unwrap(shared) {
+            Ok(own) => return own,
+            Err(still) => shared = still,
         }
         std::thread::sleep(WAIT);
     }
