@@ -8,7 +8,12 @@ use std::time::Instant;
 use canju_puzzles::{Puzzle, Solution};
 
 fn main() {
-    for (name, text) in [("maze", maze()), ("winding maze", winding()), ("river", river())] {
+    for (name, text) in [
+        ("maze", maze()),
+        ("winding maze", winding()),
+        ("river, boat for two", river(2)),
+        ("river, boat for four", river(4)),
+    ] {
         let (start, cpu) = (Instant::now(), cpu_seconds());
         let puzzle = Puzzle::parse(name, &text).unwrap();
         let solution = Solution::of(&puzzle).unwrap();
@@ -29,14 +34,15 @@ fn main() {
     }
 }
 
-/// Three people take 17 things across with a boat for four; some things must not be left with each other.
-fn river() -> String {
+/// Three people take 17 things across; some things must not be left with each other. With a boat for four a position has 170
+/// moves or so.
+fn river(seats: u32) -> String {
     let mut text =
         "puzzle = \"river\"\n[[passenger]]\nname = \"man\"\nmany = \"men\"\ncount = 3\nrows = true\n".to_owned();
     for thing in 1..18 {
         writeln!(text, "[[passenger]]\nname = \"thing{thing}\"").unwrap();
     }
-    text.push_str("[boat]\nseats = 4\n");
+    writeln!(text, "[boat]\nseats = {seats}").unwrap();
     for thing in (1..17).step_by(3) {
         writeln!(text, "[[forbidden]]\nall = [\"thing{thing}\", \"thing{}\"]\nnone = [\"man\"]", thing + 1).unwrap();
     }

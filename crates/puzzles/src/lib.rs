@@ -16,6 +16,7 @@
 
 mod chase;
 mod chase_file;
+mod divisor;
 mod drawing;
 mod error;
 mod file;

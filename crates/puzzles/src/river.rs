@@ -6,6 +6,7 @@
 
 use canju_retro::{Cell, End, Explicit, Players, Side, SliceShape};
 
+use crate::divisor::Divisor;
 use crate::loads::Loads;
 
 /// Most positions.
@@ -60,7 +61,7 @@ pub struct River {
     /// Positions with the boat on one side.
     half: u32,
     /// Cells of a slice.
-    slice: u32,
+    slice: Divisor,
     /// Everybody across is the goal wherever the boat is.
     anywhere: bool,
     /// By the number of the bank: whether neither bank holds what is forbidden.
@@ -91,7 +92,8 @@ impl River {
         let digits = weights.iter().copied().find(|&weight| weight <= most).unwrap_or(1);
         let slice = if 16 * digits <= most { most } else { digits };
         let loads = Loads::new(loads, &weights);
-        let mut river = Self { passengers, loads, weights, half, slice, anywhere, safe: Vec::new() };
+        let mut river =
+            Self { passengers, loads, weights, half, slice: Divisor::new(slice), anywhere, safe: Vec::new() };
         river.safe = river.judge(forbidden);
         river
     }
@@ -131,7 +133,7 @@ impl River {
     }
 
     pub(crate) fn number(&self, cell: Cell) -> u64 {
-        u64::from(cell.slice) * u64::from(self.slice) + u64::from(cell.index) + 1
+        u64::from(cell.slice) * u64::from(self.slice.number) + u64::from(cell.index) + 1
     }
 
     /// True for a boat at the start; and how many of each kind of passengers are there.
@@ -156,14 +158,19 @@ impl River {
     }
 
     fn bank(&self, cell: Cell) -> (bool, u32) {
-        let value = 2 * self.half - 1 - (cell.slice * self.slice + cell.index);
+        let value = 2 * self.half - 1 - (cell.slice * self.slice.number + cell.index);
         (value >= self.half, value % self.half)
     }
 
     fn cell(&self, boat: bool, bank: u32) -> Cell {
         let value = if boat { self.half + bank } else { bank };
-        let place = 2 * self.half - 1 - value;
-        Cell { slice: place / self.slice, index: place % self.slice, side: Side::First }
+        self.at(2 * self.half - 1 - value)
+    }
+
+    /// The cell at a place in the list of all.
+    fn at(&self, place: u32) -> Cell {
+        let (slice, index) = self.slice.divide(place);
+        Cell { slice, index, side: Side::First }
     }
 
     /// How many of each kind are on the boat's bank.
@@ -182,23 +189,23 @@ impl Explicit for River {
     }
 
     fn slices(&self) -> Vec<SliceShape> {
-        let all = 2 * self.half;
+        let (all, cells) = (2 * self.half, self.slice.number);
         let of = |slice: u32| {
-            let (first, last) = (slice * self.slice, (slice * self.slice + self.slice).min(all) - 1);
-            let mut near = vec![false; all.div_ceil(self.slice) as usize];
+            let (first, last) = (slice * cells, (slice * cells + cells).min(all) - 1);
+            let mut near = vec![false; all.div_ceil(cells) as usize];
             for load in self.loads.iter() {
                 // A crossing leads so far on in the list, from its first half into the second.
                 let far = self.half + load.weight;
                 let on = (first < self.half).then(|| first + far..(last.min(self.half - 1) + far + 1).min(all));
                 let back = (last >= far).then(|| first.max(self.half).max(far) - far..last - far + 1);
                 for places in [on, back].into_iter().flatten().filter(|places| !places.is_empty()) {
-                    near[(places.start / self.slice) as usize..=((places.end - 1) / self.slice) as usize].fill(true);
+                    near[(places.start / cells) as usize..=((places.end - 1) / cells) as usize].fill(true);
                 }
             }
             let neighbours = (0..).zip(&near).filter(|&(_, &near)| near).map(|(slice, _)| slice).collect();
             SliceShape { cells: last + 1 - first, neighbours }
         };
-        (0..all.div_ceil(self.slice)).map(of).collect()
+        (0..all.div_ceil(cells)).map(of).collect()
     }
 
     fn legal(&self, cell: Cell) -> bool {
@@ -213,8 +220,16 @@ impl Explicit for River {
 
     fn successors(&self, cell: Cell, found: &mut Vec<Cell>) {
         let (boat, bank) = self.bank(cell);
-        let to = |weight| self.cell(!boat, if boat { bank - weight } else { bank + weight });
-        self.loads.within(&self.at_boat(boat, bank), |weight| found.push(to(weight)));
+        let there = self.at_boat(boat, bank);
+        // The same people with the boat on the other side are half a list away, and who crosses leads further on or back.
+        let place = cell.slice * self.slice.number + cell.index;
+        if boat {
+            let far = place + self.half;
+            self.loads.within(&there, |weight| found.push(self.at(far + weight)));
+        } else {
+            let far = place - self.half;
+            self.loads.within(&there, |weight| found.push(self.at(far - weight)));
+        }
     }
 
     /// Who crossed can cross back.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use canju_retro::{
-    Cell, Distance, Explicit, GameError, MOST_PLIES, MemoryTables, Metric, Outcome, Part, Players, Rules, Side, Tables,
-    Values, by_breadth, solve,
+    Cell, Code, Distance, Explicit, GameError, MOST_PLIES, MemoryTables, Metric, Outcome, Part, Players, Rules, Side,
+    Tables, Values, by_breadth, solve,
 };
 
 use crate::Puzzle;
@@ -139,21 +139,21 @@ impl Solution {
     /// Those of them whose value is as wanted.
     fn moves_to(&self, cell: Cell, wanted: impl Fn(Outcome) -> bool) -> Vec<Cell> {
         let mut found = Vec::new();
-        self.leads(cell, wanted, &mut found);
+        self.leads(cell, |code| wanted(code.outcome()), &mut found);
         found.sort_unstable_by_key(|&to| self.puzzle.number(to));
         found.dedup();
         found
     }
 
     /// The same in no order, and some of them perhaps more than once.
-    fn leads(&self, cell: Cell, wanted: impl Fn(Outcome) -> bool, found: &mut Vec<Cell>) {
+    fn leads(&self, cell: Cell, wanted: impl Fn(Code) -> bool, found: &mut Vec<Cell>) {
         let table = self.puzzle.rules();
         found.clear();
         if table.legal(cell) && table.end(cell).is_none() {
             table.successors(cell, found);
         }
         // Most are not wanted, and what is stored is quicker to ask than the rules.
-        found.retain(|&to| wanted(self.values.get(to)) && table.legal(to));
+        found.retain(|&to| wanted(self.values.code(to)) && table.legal(to));
     }
 
     /// The best moves: those that come nearest to the end for who wins, or stay away from it longest for who loses. All that
@@ -190,25 +190,17 @@ impl Solution {
     #[must_use]
     pub fn shortest(&self) -> Option<u128> {
         let Some(steps) = self.steps() else { return Some(0) };
-        let slices = self.puzzle.rules().slices();
-        let starts: Vec<usize> = slices
-            .iter()
-            .scan(0, |sum, shape| {
-                let start = *sum;
-                *sum += shape.cells as usize;
-                Some(start)
-            })
-            .collect();
         // Of each cell its place among those that are reached next, and 0 for none: there may be millions of moves.
-        let mut places = vec![0u32; slices.iter().map(|shape| shape.cells as usize).sum()];
+        let mut places = vec![0u32; self.values.cells()];
         let mut ways = vec![Ways { to: self.puzzle.start(), count: 1, from: 0 }];
         let mut found = Vec::new();
         for left in (0..steps).rev() {
+            let nearer = Code::from(Outcome::Win(Distance::of_steps(left)));
             let mut next: Vec<Ways> = Vec::new();
             for (from, way) in (0..).zip(&ways) {
-                self.leads(way.to, |value| value == Outcome::Win(Distance::of_steps(left)), &mut found);
+                self.leads(way.to, |code| code == nearer, &mut found);
                 for &to in &found {
-                    let place = &mut places[starts[to.slice as usize] + to.index as usize];
+                    let Some(place) = self.values.place(to).and_then(|place| places.get_mut(place)) else { continue };
                     match next.get_mut((*place as usize).wrapping_sub(1)) {
                         Some(known) if known.from == from => {}
                         Some(known) => {
@@ -222,7 +214,9 @@ impl Solution {
                     }
                 }
             }
-            next.iter().for_each(|way| places[starts[way.to.slice as usize] + way.to.index as usize] = 0);
+            for place in next.iter().filter_map(|way| self.values.place(way.to)) {
+                places[place] = 0;
+            }
             ways = next;
         }
         ways.iter().try_fold(0u128, |sum, way| sum.checked_add(way.count))

@@ -6,7 +6,12 @@ use super::{End, Explicit, Players, shape, sides};
 use crate::{Cell, Code, Distance, GameError, Metric, Outcome, Part, Side, TableName, Tables};
 
 /// All values of a table, in memory.
-pub struct Values(pub(super) Vec<[Vec<Code>; 2]>);
+pub struct Values {
+    /// Where each slice begins among the cells of a side to move, and at last how many there are.
+    starts: Vec<usize>,
+    /// The cells of both sides, slice after slice.
+    codes: [Vec<Code>; 2],
+}
 
 impl Values {
     /// Reads a finished table.
@@ -19,18 +24,11 @@ impl Values {
         metric: Metric,
         tables: &dyn Tables,
     ) -> Result<Self, GameError> {
-        let mut all = Vec::new();
-        for slice in 0..shape(table).slices.len() as u32 {
-            let mut both = [Vec::new(), Vec::new()];
-            for &side in sides(table) {
-                let codes = &mut both[side.index()];
-                tables.read(name, metric, side, slice, &mut |block| {
-                    codes.extend(block.cells.iter().map(|&c| block.palette[usize::from(c)]));
-                })?;
-            }
-            all.push(both);
-        }
-        Ok(Self(all))
+        Self::collect(table, |slice, side, _, codes| {
+            tables.read(name, metric, side, slice, &mut |block| {
+                codes.extend(block.cells.iter().map(|&c| block.palette[usize::from(c)]));
+            })
+        })
     }
 
     /// What a part that holds the whole table has solved.
@@ -38,23 +36,70 @@ impl Values {
     /// # Errors
     /// As [`Part::codes`].
     pub fn of(table: &dyn Explicit, part: &dyn Part) -> Result<Self, GameError> {
-        let mut all = Vec::new();
-        for (slice, shape) in table.slices().iter().enumerate() {
-            let mut both = [Vec::new(), Vec::new()];
-            for &side in sides(table) {
-                let codes = part.codes(slice as u32, side, Metric::Dtm)?;
-                both[side.index()] = (0..shape.cells as usize).map(|i| codes.get(i).unwrap_or(Code::DRAW)).collect();
-            }
-            all.push(both);
-        }
-        Ok(Self(all))
+        Self::collect(table, |slice, side, cells, codes| {
+            let solved = part.codes(slice, side, Metric::Dtm)?;
+            codes.extend((0..cells).map(|i| solved.get(i).unwrap_or(Code::DRAW)));
+            Ok(())
+        })
     }
 
-    /// The value of a legal cell; of another one anything. A draw where there is no such cell.
+    /// Gathers the cells of all slices; `add` appends those of one for one side to move.
+    fn collect(
+        table: &dyn Explicit,
+        mut add: impl FnMut(u32, Side, usize, &mut Vec<Code>) -> Result<(), GameError>,
+    ) -> Result<Self, GameError> {
+        let (mut starts, mut codes) = (vec![0], [Vec::new(), Vec::new()]);
+        let mut end = 0;
+        for (slice, shape) in (0..).zip(table.slices()) {
+            end += shape.cells as usize;
+            for &side in sides(table) {
+                let codes = &mut codes[side.index()];
+                add(slice, side, shape.cells as usize, codes)?;
+                // A slice has its room whatever was told of it.
+                codes.resize(end, Code::DRAW);
+            }
+            starts.push(end);
+        }
+        Ok(Self { starts, codes })
+    }
+
+    /// The codes of the first side to move, slice after slice, where there is no other.
+    pub(super) fn alone(table: &dyn Explicit, codes: Vec<Code>) -> Self {
+        let mut starts = vec![0];
+        starts.extend(table.slices().iter().scan(0, |end, shape| {
+            *end += shape.cells as usize;
+            Some(*end)
+        }));
+        Self { starts, codes: [codes, Vec::new()] }
+    }
+
+    /// How many cells there are for one side to move.
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// The place of a cell among those of its side; `None` where there is no such cell.
+    #[must_use]
+    #[inline]
+    pub fn place(&self, cell: Cell) -> Option<usize> {
+        let slice = cell.slice as usize;
+        let place = self.starts.get(slice)? + cell.index as usize;
+        self.starts.get(slice + 1).filter(|&&end| place < end).map(|_| place)
+    }
+
+    /// The code of a legal cell; of another one anything. A draw where there is no such cell.
+    #[must_use]
+    #[inline]
+    pub fn code(&self, cell: Cell) -> Code {
+        let code = self.place(cell).and_then(|place| self.codes[cell.side.index()].get(place));
+        code.copied().unwrap_or(Code::DRAW)
+    }
+
+    /// What the code of a cell says.
     #[must_use]
     pub fn get(&self, cell: Cell) -> Outcome {
-        let codes = self.0.get(cell.slice as usize).map(|both| &both[cell.side.index()]);
-        codes.and_then(|codes| codes.get(cell.index as usize)).map_or(Outcome::Draw, |code| code.outcome())
+        self.code(cell).outcome()
     }
 }
 

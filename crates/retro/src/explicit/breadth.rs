@@ -58,6 +58,6 @@ pub fn by_breadth(table: &dyn Explicit, name: &TableName) -> Result<Values, Game
     for id in start.drawn {
         codes[id as usize] = Code::DRAW;
     }
-    let of = |ids: std::ops::Range<u32>| [codes[ids.start as usize..ids.end as usize].to_vec(), Vec::new()];
-    Ok(Values(ground.own_places().iter().map(|place| of(place.ids.clone())).collect()))
+    // All slices are own ones, so the numbers are those of the places.
+    Ok(Values::alone(table, codes))
 }

@@ -42,8 +42,8 @@ impl Back {
             Self::Told => {
                 found.clear();
                 table.predecessors(ground.cell(id), found);
-                let own = found.iter().filter_map(|&cell| ground.id(cell)).filter(|&id| id < ground.own_cells());
-                own.for_each(sink);
+                let end = ground.own_cells();
+                found.iter().filter_map(|&cell| ground.id(cell)).filter(|&id| id < end).for_each(sink);
             }
         }
     }

@@ -27,6 +27,8 @@ pub(crate) struct Ground {
     places: Vec<Place>,
     /// The first place of each slice that is known.
     first: Vec<Option<u32>>,
+    /// The numbers of the cells of each slice for each side that moves; none where it is not known.
+    ids: Vec<Range<u32>>,
 }
 
 impl Ground {
@@ -45,6 +47,7 @@ impl Ground {
         near.retain(|s| spec.slices.binary_search(s).is_err());
         known.extend(near);
         let mut first = vec![None; shape.slices.len()];
+        let mut ids = vec![0..0; shape.slices.len() * sides.len()];
         let mut places = Vec::new();
         let mut next = 0u32;
         for slice in known {
@@ -56,10 +59,11 @@ impl Ground {
                     reason: format!("a part of more than {} cells", u32::MAX),
                 })?;
                 places.push(Place { slice, side, ids: next..end });
+                ids[slice as usize * sides.len() + side.index()] = next..end;
                 next = end;
             }
         }
-        Ok(Self { slices: shape.slices, sides: sides.len(), own: spec.slices.clone(), places, first })
+        Ok(Self { slices: shape.slices, sides: sides.len(), own: spec.slices.clone(), places, first, ids })
     }
 
     /// How many cells are known.
@@ -90,8 +94,8 @@ impl Ground {
 
     /// The number of a cell, if it is known.
     pub(crate) fn id(&self, cell: Cell) -> Option<u32> {
-        let ids = &self.place(cell.slice, cell.side)?.ids;
-        Some(ids.start + cell.index).filter(|id| ids.contains(id))
+        let ids = self.ids.get(cell.slice as usize * self.sides + cell.side.index())?;
+        (cell.side.index() < self.sides && cell.index < ids.end - ids.start).then(|| ids.start + cell.index)
     }
 
     /// The place of a number.
