@@ -162,7 +162,7 @@ try {
   const closure = states.map((state, i) => ({ endgame: i === 6 ? evil : `K${"RNCPAB"[i]}K`, smaller: ["KRK"], state, metric: "dtm", stage: "plies", ply: 3, fraction: 0.3, positions: 1e6 }));
   const running = { endgame: evil, metric: evil, stage: evil, ply: 9, labels: 5, positions: 9, workers: [evil], fraction: 0.5, frontier: [1, 500, 90000, 400, 2], frontier_stride: 2, late: [evil], ply_seconds: 4000, labels_per_second: 9, seconds_left: null };
   const job = { id: evil, state: evil, error: evil, tables: [evil], metrics: [evil], total: 9, done: 3, present: 1, positions: 100, positions_done: 30, labels: 5, labels_per_second: 1, seconds_left: 90, seconds: 10, bytes_sent: 1, bytes_stored: 2, running: [running], closure, built: [] };
-  const bad = { store: evil, store_trouble: evil, reign: 2, active: false, version: evil, uptime_seconds: 7, workers: [worker], jobs: [job], ended: [{ ...job, running: [] }] };
+  const bad = { store: evil, store_trouble: evil, troubles: [evil], reign: 2, active: false, version: evil, uptime_seconds: 7, workers: [worker], jobs: [job], ended: [{ ...job, running: [] }] };
   await page.route("**/v1/status", route => route.fulfill({ json: bad }));
   await page.locator("#trouble:not([hidden])").waitFor();
   await page.locator(".worker .name", { hasText: "<img" }).waitFor();

@@ -95,6 +95,8 @@ impl Assignment {
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
     pub(crate) share: u32,
+    /// Its worker.
+    pub(crate) member: MemberId,
     /// What people call its worker.
     pub(crate) name: String,
     /// Where its worker is; `None` for this one.
@@ -145,6 +147,7 @@ impl Layout {
             if cells > 0 {
                 peers.push(Peer {
                     share: share as u32,
+                    member: other.member,
                     name: other.name.clone(),
                     address: (other.member != mine.member).then(|| other.address.clone()),
                     slices: theirs,

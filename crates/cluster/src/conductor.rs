@@ -7,6 +7,7 @@ use std::time::Duration;
 use canju_retro::{Metric, Rules, TableName};
 
 use crate::job::{Job, JobState};
+use crate::links::Links;
 use crate::member::Member;
 use crate::record::JobRecord;
 use crate::recover::{Move, Settling};
@@ -116,6 +117,8 @@ pub struct Conductor {
     pub(crate) moves: Vec<Move>,
     /// Damaged tables that are being planned.
     pub(crate) replanning: BTreeMap<(Rules, TableName), WorkId>,
+    /// Who cannot be reached by whom.
+    pub(crate) links: Links,
     pub(crate) tally: Tally,
     pub(crate) next_job: u64,
     /// The next number of a member or a work.
@@ -144,6 +147,7 @@ impl Conductor {
             settling: None,
             moves: Vec::new(),
             replanning: BTreeMap::new(),
+            links: Links::default(),
             tally: Tally::default(),
             next_job: 1,
             next: 1,
@@ -178,6 +182,7 @@ impl Conductor {
         let (id, epoch) = (MemberId(self.number()), self.new_epoch());
         let member = Member::new(id, epoch, hello, now);
         tracing::info!(worker = %member.name, address = %member.address, threads = member.threads, "worker joins");
+        self.links.joined(&member.name);
         self.members.insert(id, member);
         if let Some(usage) = hello.usage {
             self.note_usage(usage);
@@ -206,6 +211,7 @@ impl Conductor {
     pub fn leave(&mut self, now: Duration, id: MemberId, reason: &str) {
         let Some(member) = self.members.remove(&id) else { return };
         tracing::info!(worker = %member.name, reason, "worker is gone");
+        self.links.forget(id);
         self.lose(now, &member, reason);
         if !self.members.values().any(|m| m.process == member.process) {
             self.gone.insert(member.process);
@@ -236,6 +242,7 @@ impl Conductor {
             self.schedule(now);
         }
         self.record_time(now);
+        self.judge_links(now);
         let patience = self.settings.patience;
         let silent: Vec<MemberId> =
             self.members.values().filter(|m| now.saturating_sub(m.seen) > patience).map(|m| m.id).collect();
@@ -292,6 +299,7 @@ impl Conductor {
                 self.leave(now, id, &leaving.reason);
                 Ok(())
             }
+            Some(Said::Unreached(said)) => self.on_unreached(now, id, said),
             Some(Said::Failed(failed)) => self.on_failed(now, id, failed),
             Some(Said::Prepared(said)) => self.on_work(now, id, said.task.clone(), |run| run.prepared(now, id, &said)),
             Some(Said::Checkpointed(said)) => {
@@ -311,7 +319,7 @@ impl Conductor {
     }
 
     /// The work of this task at work with this member. Late words about work given up find none.
-    fn work_of(&self, id: MemberId, task: &Task) -> Option<WorkId> {
+    pub(crate) fn work_of(&self, id: MemberId, task: &Task) -> Option<WorkId> {
         let parts = &self.members.get(&id)?.parts;
         parts.keys().copied().find(|w| self.works.get(w).and_then(Work::run).is_some_and(|r| r.task == *task))
     }

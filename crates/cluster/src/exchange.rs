@@ -24,6 +24,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 /// How long the next chunk of a message may take.
 const STALLED: Duration = Duration::from_secs(30);
 
+/// The part of its patience after which a sender tells the coordinator that nobody answers: 20 seconds. Workers that are lost
+/// are given up before.
+const COMPLAINT: u32 = 6;
+
 /// Connections to other workers that are kept.
 const CONNECTIONS: usize = 1000;
 
@@ -65,10 +69,11 @@ impl Inboxes {
         Ok(letter.chunks())
     }
 
-    /// The service that takes messages into these boxes.
+    /// The service that takes messages into these boxes, of a worker that is known by this mark.
     #[must_use]
-    pub fn service(&self) -> ExchangeServer<impl Exchange> {
-        ExchangeServer::new(Taker(self.clone())).max_decoding_message_size(MAX_WIRE).max_encoding_message_size(MAX_WIRE)
+    pub fn service(&self, mark: u64) -> ExchangeServer<impl Exchange> {
+        let taker = Taker { inboxes: self.clone(), mark };
+        ExchangeServer::new(taker).max_decoding_message_size(MAX_WIRE).max_encoding_message_size(MAX_WIRE)
     }
 
     fn accept(&self, chunk: wire::Chunk) -> Result<Accepted, Refusal> {
@@ -97,7 +102,10 @@ impl Drop for Posted {
     }
 }
 
-struct Taker(Inboxes);
+struct Taker {
+    inboxes: Inboxes,
+    mark: u64,
+}
 
 #[tonic::async_trait]
 impl Exchange for Taker {
@@ -112,7 +120,7 @@ impl Exchange for Taker {
             let next = tokio::time::timeout(STALLED, chunks.message()).await;
             let next = next.map_err(|_| Status::deadline_exceeded("the rest of the message did not come"))?;
             let Some(chunk) = next? else { break };
-            match self.0.accept(chunk)? {
+            match self.inboxes.accept(chunk)? {
                 Accepted::New => {}
                 Accepted::Repeated => receipt.repeated += 1,
             }
@@ -120,6 +128,15 @@ impl Exchange for Taker {
         }
         Ok(Response::new(receipt))
     }
+
+    async fn who(self: Arc<Self>, _: Request<wire::WhoRequest>) -> Result<Response<wire::WhoReply>, Status> {
+        Ok(Response::new(wire::WhoReply { mark: self.mark }))
+    }
+}
+
+/// True for the words of a worker that knows better than to take a message: it was reached.
+fn is_answer(status: &Status) -> bool {
+    matches!(status.code(), Code::FailedPrecondition | Code::PermissionDenied | Code::DataLoss)
 }
 
 impl From<Refusal> for Status {
@@ -181,12 +198,19 @@ impl Post {
     /// [`ClusterError::Remote`] when the message contradicts what the reader holds or can hold,
     /// [`ClusterError::Unreachable`] when it was not taken for so long.
     pub async fn send(&self, address: &str, letter: &Letter) -> Result<u32, ClusterError> {
-        self.deliver(Way::There(address), letter).await
+        self.deliver(Way::There(address), letter, |_| {}).await
     }
 
-    /// As [`Post::send`], also to shares of the same worker.
-    pub(crate) async fn deliver(&self, way: Way<'_>, letter: &Letter) -> Result<u32, ClusterError> {
+    /// As [`Post::send`], also to shares of the same worker. Complains of each try that reaches nobody, once that goes on
+    /// for some time.
+    pub(crate) async fn deliver(
+        &self,
+        way: Way<'_>,
+        letter: &Letter,
+        complain: impl Fn(String),
+    ) -> Result<u32, ClusterError> {
         let began = Instant::now();
+        let mut reached = began;
         let mut wait = Duration::from_millis(20);
         let address = match way {
             Way::Here(_) => "this worker",
@@ -207,6 +231,11 @@ impl Post {
             }
             if began.elapsed() >= self.patience {
                 return Err(ClusterError::unreachable("another worker", address, status));
+            }
+            if is_answer(&status) {
+                reached = Instant::now();
+            } else if reached.elapsed() >= self.patience / COMPLAINT {
+                complain(self.network.told(&status));
             }
             tracing::debug!(to = letter.to, ply = letter.ply, address, status = %status.message(), "send again");
             // Many parts lose a reader at the same moment; they must not all come back at the same one.

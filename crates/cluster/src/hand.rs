@@ -242,7 +242,11 @@ impl Hand {
 impl Bench {
     async fn deliver(&self, peer: &Peer, letter: &Letter) -> Result<wire::Traffic, ClusterError> {
         let way = peer.address.as_deref().map_or(Way::Here(&self.inboxes), Way::There);
-        let chunks = self.post.deliver(way, letter).await.map_err(|error| match error {
+        let complain = |cause: String| {
+            let (task, worker) = (Some((&letter.task).into()), peer.member.0);
+            self.reports.mention(Say::Unreached(wire::Unreached { task, worker, cause }));
+        };
+        let chunks = self.post.deliver(way, letter, complain).await.map_err(|error| match error {
             ClusterError::Unreachable { ref address, .. } => ClusterError::Elsewhere(format!(
                 "the worker at {} could not send to worker {} at {address}: {}",
                 self.address,

@@ -24,7 +24,9 @@ impl Conductor {
             return Ok(());
         }
         for table in plan.missing() {
-            if let Placement::Never(reason) = place(table, members(), &BTreeSet::new(), self.settings.cut_from) {
+            if let Placement::Never(reason) =
+                place(table, members(), &BTreeSet::new(), &self.apart(), self.settings.cut_from)
+            {
                 return Err(ClusterError::Refused(format!("{} cannot be built: {reason}", table.table)));
             }
         }

@@ -187,6 +187,11 @@ impl Network {
         InterceptedService::new(service, self.security.guard())
     }
 
+    /// True when this process was told whose certificates it is to trust.
+    pub(crate) const fn has_authority(&self) -> bool {
+        self.security.has_authority()
+    }
+
     /// The hash of the header that shows the token, where there is one.
     pub(crate) fn token_hash(&self) -> Option<blake3::Hash> {
         self.security.token_hash()

@@ -78,7 +78,8 @@ impl Conductor {
 
     /// Parts of the next metric of some work that workers have from before.
     pub(crate) fn holdings_of<'a>(&'a self, work: &'a Work) -> impl Iterator<Item = (MemberId, &'a Holding)> {
-        let members = self.members.values().filter(|m| m.takes_work());
+        let apart = self.apart();
+        let members = self.members.values().filter(move |m| m.takes_work() && !apart.contains(&m.id));
         members.flat_map(|m| m.holdings.iter().map(|h| (m.id, h))).filter(|(_, h)| is_of(work, h))
     }
 
@@ -170,8 +171,9 @@ impl Conductor {
     pub(crate) fn give_away(&self, work: &Work, shares: &mut Vec<Share>) {
         let plan = &work.plan;
         // Cells that each has of this table, and bytes that it has of it beyond what is counted already.
-        let mut load: BTreeMap<MemberId, (u64, u64)> =
-            self.members.values().filter(|m| m.takes_work()).map(|m| (m.id, (0, 0))).collect();
+        let apart = self.apart();
+        let takers = self.members.values().filter(|m| m.takes_work() && !apart.contains(&m.id));
+        let mut load: BTreeMap<MemberId, (u64, u64)> = takers.map(|m| (m.id, (0, 0))).collect();
         for share in shares.iter() {
             if let Some(load) = share.member.and_then(|m| load.get_mut(&m)) {
                 load.0 += plan.cells_of(&share.runs);
@@ -259,7 +261,8 @@ impl Conductor {
         if resting || self.moves.iter().any(|m| m.work == id) {
             return;
         }
-        let idle = self.members.values().find(|m| m.takes_work() && m.parts.is_empty());
+        let apart = self.apart();
+        let idle = self.members.values().find(|m| m.takes_work() && m.parts.is_empty() && !apart.contains(&m.id));
         let Some(idle) = idle else { return };
         // Whose shards are in the store has nothing more to do than to send its log.
         let has_open = |share: &Share, member| share.member == Some(member) && share.made.is_none();

@@ -28,6 +28,12 @@ impl Conductor {
         }
         tracing::warn!(table = %work.plan.table, cause, "part failed, others take it over");
         work.shunned.insert(member);
+        self.take_away(now, member, id);
+    }
+
+    /// What a worker has of a table goes to others.
+    pub(crate) fn take_away(&mut self, now: Duration, member: MemberId, id: WorkId) {
+        let Some(work) = self.works.get_mut(&id) else { return };
         let Stage::Running(run) = &mut work.stage else { return };
         let (task, loss) = (run.task.clone(), run.lose(member));
         self.tell_drop(member, &task, false);

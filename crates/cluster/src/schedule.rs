@@ -29,29 +29,32 @@ pub(crate) enum Placement {
     Never(String),
 }
 
-/// Places a table on workers that take work. Those on which it has failed are shunned while others can have it.
+/// Places a table on workers that take work. Those on which it has failed are shunned while others can have it. Those
+/// that stand apart are given no share of a table that is cut.
 pub(crate) fn place<'a>(
     plan: &TablePlan,
     members: impl Iterator<Item = &'a Member>,
     shunned: &BTreeSet<MemberId>,
+    apart: &BTreeSet<MemberId>,
     cut_from: u64,
 ) -> Placement {
     let (bad, good): (Vec<&Member>, Vec<&Member>) = members.partition(|m| shunned.contains(&m.id));
     if !bad.is_empty() && !good.is_empty() {
-        let placement = place_on(plan, &good, cut_from);
+        let placement = place_on(plan, &good, apart, cut_from);
         if !matches!(placement, Placement::Never(_)) {
             return placement;
         }
     }
-    place_on(plan, &[good, bad].concat(), cut_from)
+    place_on(plan, &[good, bad].concat(), apart, cut_from)
 }
 
-fn place_on(plan: &TablePlan, members: &[&Member], cut_from: u64) -> Placement {
+fn place_on(plan: &TablePlan, members: &[&Member], apart: &BTreeSet<MemberId>, cut_from: u64) -> Placement {
     let need = plan.memory(plan.cells());
     let fits_whole = members.iter().any(|m| m.could_solve(need, plan));
-    let can_cut = members.len() > 1 && plan.run_cells.len() > 1;
-    if plan.cells() >= cut_from || (can_cut && !fits_whole) {
-        cut(plan, members)
+    let linked: Vec<&Member> = members.iter().copied().filter(|m| !apart.contains(&m.id)).collect();
+    let can_cut = linked.len() > 1 && plan.run_cells.len() > 1;
+    if !linked.is_empty() && (plan.cells() >= cut_from || (can_cut && !fits_whole)) {
+        cut(plan, &linked)
     } else if fits_whole {
         whole(plan, members, need)
     } else {
@@ -123,6 +126,7 @@ impl Conductor {
         }
         let mut candidates: Vec<WorkId> = self.works.iter().filter(|(_, w)| w.is_ready()).map(|(&id, _)| id).collect();
         candidates.sort_by_key(|id| (Reverse(self.works.get(id).map_or(0, |w| w.plan.cells())), *id));
+        let apart = self.apart();
         let mut cut = None;
         let mut small_left = false;
         for id in candidates {
@@ -132,11 +136,11 @@ impl Conductor {
                 continue;
             }
             let members = self.members.values().filter(|m| m.takes_work());
-            match place(&work.plan, members, &work.shunned, self.settings.cut_from) {
+            match place(&work.plan, members, &work.shunned, &apart, self.settings.cut_from) {
                 Placement::Whole(share) => self.start(now, id, true, vec![*share]),
                 Placement::Cut(shares) => cut = cut.or(Some((id, shares))),
                 Placement::Later { whole } => small_left |= whole,
-                Placement::Never(reason) => self.fail(now, id, &reason),
+                Placement::Never(reason) => self.fail(now, id, &self.links.with_troubles(reason)),
             }
         }
         if let Some((id, shares)) = cut
@@ -245,7 +249,8 @@ mod tests {
             Member::new(MemberId(id), id, &hello, Duration::ZERO)
         };
         let (small, large, other) = (member(1, 1000), member(2, 8000), member(3, 2500));
-        let owners = |members: &[&Member]| match place_on(&plan, members, 0) {
+        let nobody = BTreeSet::new();
+        let owners = |members: &[&Member]| match place_on(&plan, members, &nobody, 0) {
             Placement::Cut(shares) => shares.iter().filter_map(|share| share.member).collect(),
             _ => Vec::new(),
         };
@@ -253,6 +258,11 @@ mod tests {
             assert_eq!(owners(&members), [MemberId(2)]);
         }
         assert_eq!(owners(&[&small, &other, &large]), [MemberId(3), MemberId(2)]);
-        assert!(matches!(place_on(&plan, &[&small, &other], 0), Placement::Never(_)));
+        assert!(matches!(place_on(&plan, &[&small, &other], &nobody, 0), Placement::Never(_)));
+        // Who stands apart has whole tables only.
+        let apart = BTreeSet::from([MemberId(2)]);
+        let alone = place_on(&plan, &[&large, &other], &apart, u64::MAX);
+        assert!(matches!(alone, Placement::Whole(share) if share.member == Some(MemberId(2))));
+        assert!(matches!(place_on(&plan, &[&large, &other], &apart, 0), Placement::Never(_)));
     }
 }

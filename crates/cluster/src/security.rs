@@ -66,6 +66,12 @@ impl Security {
         self.identity.is_some()
     }
 
+    /// True when this process was told whose certificates it is to trust.
+    #[must_use]
+    pub const fn has_authority(&self) -> bool {
+        self.authority.is_some()
+    }
+
     /// True when this process was given anything of certificates: then it speaks with nobody in plain text.
     #[must_use]
     pub const fn wants_tls(&self) -> bool {

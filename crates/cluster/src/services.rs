@@ -7,6 +7,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Status, Streaming};
 
+use crate::callback::call_back;
 use crate::entry::{MEMBERS, check_hello};
 use crate::office::{Office, goodbye};
 use crate::record::JobRecord;
@@ -49,6 +50,13 @@ impl Office {
             );
             say(Tell::Goodbye(goodbye(reason)));
             return Ok(ReceiverStream::new(commands));
+        }
+        if let Err(cause) = call_back(&self.settings.network, &hello).await {
+            let trouble = self.with(|conductor, now| conductor.turn_away(now, &hello, &cause));
+            return Err(Status::failed_precondition(trouble));
+        }
+        if self.is_over() {
+            return Err(Status::unavailable("its reign is over"));
         }
         let member = self.with(|conductor, now| {
             let (member, epoch) = conductor.join(now, &hello);

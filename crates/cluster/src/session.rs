@@ -150,6 +150,7 @@ impl Session {
             holdings: site.holdings.list(),
             scratch: site.scratch(),
             reign: attended,
+            mark: site.mark,
         };
         let mut reports_out = Reports { epoch: 0, line };
         reports_out.say(Say::Hello(hello)).await;

@@ -100,6 +100,8 @@ pub(crate) struct Site {
     pub(crate) holdings: Holdings,
     /// The largest reign that was attended.
     pub(crate) reign: AtomicU64,
+    /// By what it is known when it is called at its address.
+    pub(crate) mark: u64,
     /// Well while it attends a coordinator.
     pub(crate) health: Health,
 }
@@ -160,6 +162,7 @@ impl Worker {
             address,
             holdings: Holdings::default(),
             reign: AtomicU64::new(0),
+            mark: fastrand::u64(1..),
             health: Health::default(),
         };
         Ok(Self { site, listener })
@@ -189,7 +192,7 @@ impl Worker {
             .server()?
             .initial_stream_window_size(2 << 20)
             .initial_connection_window_size(8 << 20)
-            .add_service(site.settings.network.guarded(site.inboxes.service()))
+            .add_service(site.settings.network.guarded(site.inboxes.service(site.mark)))
             .add_service(site.health.service())
             .serve_with_incoming(listener.incoming());
         let mut server = pin!(server);

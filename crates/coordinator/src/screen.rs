@@ -41,6 +41,9 @@ fn head(status: &wire::StatusReply) -> String {
     if !status.store_trouble.is_empty() {
         text += &format!("! the store cannot be reached: {}\n", status.store_trouble);
     }
+    for trouble in &status.troubles {
+        text += &format!("! {trouble}\n");
+    }
     text
 }
 
@@ -194,6 +197,7 @@ mod tests {
             workers: vec![late],
             jobs: vec![job],
             store_trouble: "no route".into(),
+            troubles: vec!["worker w9 is left out".into()],
             active: true,
             lease_seconds: 40.0,
             ..wire::StatusReply::default()
@@ -201,6 +205,7 @@ mod tests {
         let text = screen(&status);
         for word in [
             "! the store cannot be reached: no route",
+            "! worker w9 is left out",
             "! not sure of its lease for 40 s: another may be active",
             "j1  KRKN dtm  running  1/3 tables",
             "KRKN dtm ply 7  1.5 k labels/s  about 40 s left",

@@ -316,6 +316,7 @@ function draw(status) {
   say($("place"), words.place(status.version, status.store, time(status.uptime_seconds)));
   const troubles = [];
   if (status.store_trouble) troubles.push(words.trouble(status.store_trouble));
+  troubles.push(...status.troubles);
   if (!status.active) troubles.push(words.standbyLong);
   banner("trouble", troubles.join(" "));
   $("no-jobs").hidden = status.jobs.length > 0;

@@ -1,6 +1,7 @@
 //! A coordinator that does what a test's script says, and workers that attend it.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,6 +24,15 @@ pub const LIMIT: Duration = Duration::from_secs(60);
 /// Waits, but not for ever.
 pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     tokio::time::timeout(LIMIT, future).await.unwrap_or_else(|_| panic!("{what} takes too long"))
+}
+
+/// The address of somebody who answers when a worker without a mark is called back, and does nothing else.
+pub async fn answering(network: &Network, listen: SocketAddr) -> String {
+    let listener = network.listen(listen, false).await.unwrap();
+    let url = network.url(listener.address());
+    let service = Inboxes::default().service(0);
+    tokio::spawn(Server::builder().add_service(service).serve_with_incoming(listener.incoming()));
+    url
 }
 
 struct Hall(mpsc::Sender<Guest>);

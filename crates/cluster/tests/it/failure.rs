@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use crate::chief::soon;
+use crate::chief::{answering, soon};
 use crate::hindered::{Access, Hindered};
 use crate::town::{Town, files, settings};
 use crate::toy::Toy;
 use async_trait::async_trait;
-use canju_cluster::{Bucket, Buckets, ClusterError, Folders, VERSION, wire};
+use canju_cluster::{Bucket, Buckets, ClusterError, Folders, Network, VERSION, wire};
 use canju_store::StoreError;
 
 /// Folders that are full after so many writes.
@@ -192,7 +192,8 @@ impl Mute {
     async fn join(town: &Town) -> Self {
         let mut client = wire::membership_client::MembershipClient::connect(town.url.clone()).await.unwrap();
         let (line, reports) = tokio::sync::mpsc::channel(4);
-        let (name, address, version) = ("mute".into(), "http://127.0.0.1:9".into(), VERSION.into());
+        let address = answering(&Network::default(), ([127, 0, 0, 1], 0).into()).await;
+        let (name, version) = ("mute".into(), VERSION.into());
         let hello = wire::Hello { name, address, version, ..wire::Hello::default() };
         line.send(wire::Report { epoch: 0, kind: Some(wire::report::Kind::Hello(hello)) }).await.unwrap();
         let reports = tokio_stream::wrappers::ReceiverStream::new(reports);

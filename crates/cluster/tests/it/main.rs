@@ -14,6 +14,7 @@ mod hindered;
 mod http;
 mod identity;
 mod jobs;
+mod links;
 mod outsider;
 mod pipes;
 mod pki;

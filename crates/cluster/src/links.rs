@@ -1,0 +1,260 @@
+//! Which workers reach which. Who has a share of a table that is cut must be reached by all others; who is not is left
+//! out of such tables, and people are told.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::entry::MEMBERS;
+use crate::member::Member;
+use crate::schedule::{Placement, place};
+use crate::work::Work;
+use crate::{ClusterError, Conductor, MemberId, Task, WorkId, wire};
+
+/// The part of the patience with workers for which complaints are gathered.
+const GATHER: u32 = 5;
+/// The age at which a complaint that was not repeated counts no more.
+const STALE: Duration = Duration::from_secs(15);
+/// How long a worker is left out before it is tried again.
+const AGAIN: Duration = Duration::from_secs(600);
+/// How long it is told of a worker that was turned away and did not come again.
+const TOLD: Duration = Duration::from_secs(60);
+/// Characters of a cause.
+const CAUSE: usize = 500;
+const REMEDY: &str =
+    "look at its --advertise, at the names in its certificate, and at firewalls between the machines of the cluster";
+
+/// A worker that does not get through to another.
+#[derive(Debug)]
+struct Complaint {
+    /// The attempt and the ply at which it stands still.
+    at: (u64, u32),
+    since: Duration,
+    last: Duration,
+    cause: String,
+}
+
+/// A worker that is left out.
+#[derive(Debug)]
+struct Apart {
+    /// Those with whom it cannot work.
+    from: BTreeSet<MemberId>,
+    until: Duration,
+    trouble: String,
+}
+
+/// What is known of the ways between workers.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    /// Who complains of whom.
+    complaints: BTreeMap<(MemberId, MemberId), Complaint>,
+    apart: BTreeMap<MemberId, Apart>,
+    /// Names of workers that the coordinator itself could not reach, when that was, and what was said.
+    away: BTreeMap<String, (Duration, String)>,
+}
+
+impl Links {
+    /// A worker of this name was taken in.
+    pub(crate) fn joined(&mut self, name: &str) {
+        self.away.remove(name);
+    }
+
+    /// A worker is gone: who could not work with it may work with all others.
+    pub(crate) fn forget(&mut self, id: MemberId) {
+        self.complaints.retain(|&(by, of), _| by != id && of != id);
+        self.apart.remove(&id);
+        self.apart.retain(|_, apart| {
+            apart.from.remove(&id);
+            !apart.from.is_empty()
+        });
+    }
+
+    /// What somebody must look at, each with its remedy.
+    pub(crate) fn troubles(&self, now: Duration) -> Vec<String> {
+        let away = self.away.values().filter(|(at, _)| now.saturating_sub(*at) < TOLD).map(|(_, trouble)| trouble);
+        self.apart.values().map(|apart| &apart.trouble).chain(away).cloned().collect()
+    }
+
+    /// Why a table fits nobody, and who would be there if it were not left out.
+    pub(crate) fn with_troubles(&self, reason: String) -> String {
+        self.apart.values().fold(reason, |text, apart| format!("{text}; {}", apart.trouble))
+    }
+
+    /// The complaints by which somebody is to be left out now; none while they are still gathered.
+    fn due(&mut self, now: Duration, gather: Duration, at_work: &BTreeSet<(u64, u32)>) -> Vec<(MemberId, MemberId)> {
+        self.complaints.retain(|_, c| at_work.contains(&c.at) && now.saturating_sub(c.last) < STALE);
+        if !self.complaints.values().any(|c| now.saturating_sub(c.since) >= gather) {
+            return Vec::new();
+        }
+        self.complaints.keys().copied().collect()
+    }
+}
+
+/// Who is in most complaints, and with whom: it is left out. Of two
+/// that are in as many it is the one that is complained of, and then the one that came last.
+fn worst(complaints: &[(MemberId, MemberId)]) -> Option<(MemberId, BTreeSet<MemberId>)> {
+    let mut all: BTreeMap<MemberId, (BTreeSet<MemberId>, usize)> = BTreeMap::new();
+    for &(by, of) in complaints {
+        all.entry(by).or_default().0.insert(of);
+        let (with, times) = all.entry(of).or_default();
+        with.insert(by);
+        *times += 1;
+    }
+    let worst = all.into_iter().max_by_key(|(id, (with, times))| (with.len(), *times, *id));
+    worst.map(|(id, (with, _))| (id, with))
+}
+
+impl Conductor {
+    /// A worker that the coordinator cannot reach is not taken in. Returns what it is told.
+    pub(crate) fn turn_away(&mut self, now: Duration, hello: &wire::Hello, cause: &str) -> String {
+        let (name, address) = (&hello.name, &hello.address);
+        let trouble = format!(
+            "worker {name} is turned away, the coordinator cannot reach it at {address} as other workers must: {}: {REMEDY}",
+            shortened(cause)
+        );
+        let away = &mut self.links.away;
+        away.retain(|_, (at, _)| now.saturating_sub(*at) < TOLD);
+        if away.get(name).is_none_or(|(_, before)| *before != trouble) {
+            tracing::warn!("{trouble}");
+        }
+        if away.len() < MEMBERS || away.contains_key(name) {
+            away.insert(name.clone(), (now, trouble.clone()));
+        }
+        trouble
+    }
+
+    /// A worker does not get through to another one.
+    pub(crate) fn on_unreached(
+        &mut self,
+        now: Duration,
+        by: MemberId,
+        said: wire::Unreached,
+    ) -> Result<(), ClusterError> {
+        let (task, of) = (Task::try_from(said.task)?, MemberId(said.worker));
+        let work = self.work_of(by, &task);
+        let Some(run) = work.and_then(|id| self.works.get(&id)).and_then(Work::run) else { return Ok(()) };
+        if of == by || !run.members().contains(&of) {
+            return Ok(());
+        }
+        let (at, cause) = ((task.epoch, run.ply()), shortened(&said.cause));
+        let complaint = Complaint { at, since: now, last: now, cause };
+        let known = self.links.complaints.entry((by, of)).or_insert(complaint);
+        if known.at != at {
+            (known.at, known.since) = (at, now);
+        }
+        known.last = now;
+        Ok(())
+    }
+
+    /// Workers that are given no share of a table that is cut.
+    ///
+    /// Nobody is left out because of somebody who is left out already, so that there is always one who is not.
+    pub(crate) fn apart(&self) -> BTreeSet<MemberId> {
+        let takes_work = |id: &MemberId| self.members.get(id).is_some_and(Member::takes_work);
+        self.links.apart.iter().filter(|(_, apart)| apart.from.iter().any(takes_work)).map(|(&id, _)| id).collect()
+    }
+
+    /// Leaves out those who stand in the way of the others, and tries again those who were left out long ago.
+    pub(crate) fn judge_links(&mut self, now: Duration) {
+        let before = self.links.apart.len();
+        self.links.apart.retain(|_, apart| now < apart.until);
+        let runs = self.works.values().filter_map(Work::run).filter(|run| run.is_in_plies());
+        let at_work = runs.map(|run| (run.task.epoch, run.ply())).collect();
+        let mut complaints = self.links.due(now, self.settings.patience / GATHER, &at_work);
+        let apart = self.apart();
+        complaints.retain(|(by, of)| !apart.contains(by) && !apart.contains(of));
+        let mut left = Vec::new();
+        while let Some((id, from)) = worst(&complaints) {
+            let trouble = self.trouble(id, &complaints);
+            tracing::warn!("{trouble}");
+            self.links.apart.insert(id, Apart { from, until: now + AGAIN, trouble });
+            complaints.retain(|&(by, of)| by != id && of != id);
+            left.push(id);
+        }
+        if left.is_empty() && self.links.apart.len() == before {
+            return;
+        }
+        if !left.is_empty() {
+            self.links.complaints.clear();
+        }
+        for id in left {
+            self.leave_out(now, id);
+        }
+        self.schedule(now);
+    }
+
+    /// What is wrong with a worker, by these complaints.
+    fn trouble(&self, id: MemberId, complaints: &[(MemberId, MemberId)]) -> String {
+        let cause = |pair| self.links.complaints.get(pair).map_or("", |c| c.cause.as_str());
+        let member = |id: &MemberId| self.members.get(id);
+        let mut by: Vec<&(MemberId, MemberId)> = complaints.iter().filter(|(_, of)| *of == id).collect();
+        let title = member(&id).map(Member::title).unwrap_or_default();
+        let what = if by.is_empty() {
+            by = complaints.iter().filter(|(by, _)| *by == id).collect();
+            let others: Vec<String> = by.iter().filter_map(|(_, of)| member(of)).map(Member::title).collect();
+            format!("it cannot send to {}", others.join(", "))
+        } else {
+            let others: Vec<&str> = by.iter().filter_map(|(by, _)| member(by)).map(|m| m.name.as_str()).collect();
+            format!("{} cannot send to it", others.join(", "))
+        };
+        let cause = by.first().map_or("", |&pair| cause(pair));
+        format!("{title} is left out of tables that are cut, {what}: {cause}: {REMEDY}")
+    }
+
+    /// What a worker has of tables that are cut goes to others; where nobody can take it, the table fails.
+    fn leave_out(&mut self, now: Duration, id: MemberId) {
+        let has_share = |work: &Work| work.run().is_some_and(|run| !run.alone && run.members().contains(&id));
+        let held: Vec<WorkId> = self.works.iter().filter(|(_, w)| has_share(w)).map(|(&id, _)| id).collect();
+        let apart = self.apart();
+        for work in held {
+            let Some(plan) = self.works.get(&work).map(|w| &w.plan) else { continue };
+            let members = self.members.values().filter(|m| m.takes_work());
+            if let Placement::Never(reason) = place(plan, members, &BTreeSet::new(), &apart, self.settings.cut_from) {
+                let reason = self.links.with_troubles(reason);
+                self.fail(now, work, &reason);
+                continue;
+            }
+            self.take_away(now, id, work);
+        }
+    }
+}
+
+/// What others say, not more than is good to read.
+fn shortened(cause: &str) -> String {
+    cause.chars().filter(|c| !c.is_control()).take(CAUSE).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_stands_in_the_way_of_most_is_found() {
+        let found = |pairs: &[(u64, u64)]| {
+            let complaints: Vec<_> = pairs.iter().map(|&(by, of)| (MemberId(by), MemberId(of))).collect();
+            worst(&complaints).map(|(id, with)| (id.0, with.len()))
+        };
+        // Nobody reaches 1; it reaches the others, or it does not.
+        assert_eq!(found(&[(2, 1), (3, 1)]), Some((1, 2)));
+        assert_eq!(found(&[(2, 1), (3, 1), (1, 2), (1, 3)]), Some((1, 2)));
+        // One that reaches nobody.
+        assert_eq!(found(&[(1, 2), (1, 3)]), Some((1, 2)));
+        // Two of them: who is complained of, else who came last.
+        assert_eq!(found(&[(2, 1)]), Some((1, 1)));
+        assert_eq!(found(&[(1, 2), (2, 1)]), Some((2, 1)));
+        assert_eq!(found(&[]), None);
+    }
+
+    #[test]
+    fn who_could_not_work_with_one_that_is_gone_is_taken_again() {
+        let mut links = Links::default();
+        let from = |ids: &[u64]| Apart {
+            from: ids.iter().map(|&id| MemberId(id)).collect(),
+            until: AGAIN,
+            trouble: "trouble".into(),
+        };
+        links.apart = [(MemberId(1), from(&[2])), (MemberId(3), from(&[2, 4]))].into();
+        links.forget(MemberId(2));
+        assert_eq!(links.apart.keys().collect::<Vec<_>>(), [&MemberId(3)]);
+        assert_eq!(links.troubles(Duration::ZERO), ["trouble"]);
+    }
+}

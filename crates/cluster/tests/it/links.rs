@@ -1,0 +1,258 @@
+//! Workers that others cannot reach: they are found out early and named, and the cluster goes on without them.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use canju_cluster::*;
+use canju_retro::{Metric, Rules, TableName};
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::chief::{Worked, soon, work};
+use crate::pki::{Authority, TOKEN, network};
+use crate::town::{Town, files, settings};
+use crate::toy::Toy;
+
+/// TCP, where nothing gets through to some ports.
+#[derive(Clone, Default)]
+struct Wall(Arc<Mutex<BTreeSet<u16>>>);
+
+struct Ear(TcpListener);
+
+#[async_trait]
+impl Transport for Wall {
+    async fn listen(&self, address: SocketAddr) -> io::Result<Box<dyn Listening>> {
+        Ok(Box::new(Ear(TcpListener::bind(address).await?)))
+    }
+
+    async fn connect(&self, host: &str, port: u16) -> io::Result<Connection> {
+        if self.0.lock().unwrap().contains(&port) {
+            return Err(io::Error::new(io::ErrorKind::HostUnreachable, "a wall stands between"));
+        }
+        Ok(Box::new(TcpStream::connect((host, port)).await?))
+    }
+}
+
+#[async_trait]
+impl Listening for Ear {
+    async fn accept(&self) -> io::Result<(Connection, SocketAddr)> {
+        let (stream, peer) = self.0.accept().await?;
+        Ok((Box::new(stream), peer))
+    }
+
+    fn address(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
+}
+
+async fn status(town: &Town, network: &Network) -> wire::StatusReply {
+    Client::connect_over(network, &town.url).await.unwrap().status().await.unwrap()
+}
+
+/// Waits until a status tells of a trouble.
+async fn trouble(town: &Town, network: &Network) -> wire::StatusReply {
+    soon("a trouble", async {
+        loop {
+            let status = status(town, network).await;
+            if !status.troubles.is_empty() {
+                return status;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await
+}
+
+async fn member(town: &Town, name: &str, change: impl FnOnce(&mut WorkerSettings)) -> Worked {
+    work(&[&town.url], name, Arc::new(Toy::default()), change).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_is_not_at_its_address_is_turned_away() {
+    let (store, alone) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings(store.path())).await;
+    let plain = Network::default();
+    let _good = member(&town, "good", |_| {}).await;
+    // Nobody listens there; something else does; a coordinator does; another worker does.
+    let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let web = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let site = web.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = web.accept().await {
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n").await;
+        }
+    });
+    let other = soon("the good one", async {
+        loop {
+            if let [worker] = &status(&town, &plain).await.workers[..] {
+                return worker.address.clone();
+            }
+        }
+    })
+    .await;
+    for (address, cause) in [
+        (nobody.to_string(), "onnection refused"),
+        (site.to_string(), "a web server answers there"),
+        (town.url.clone(), "another server answers there, perhaps a coordinator"),
+        (other, "another worker answers there"),
+    ] {
+        let bad = member(&town, "bad", |s| s.advertise = Some(address.clone())).await;
+        let seen = soon("the trouble", async {
+            loop {
+                let seen = trouble(&town, &plain).await;
+                if seen.troubles[0].contains(cause) {
+                    return seen;
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await;
+        let words = ["worker bad is turned away", &address, "--advertise"];
+        assert!(words.iter().all(|word| seen.troubles[0].contains(word)), "{:?}", seen.troubles);
+        assert_eq!(seen.workers.len(), 1);
+        assert!(!bad.task.is_finished(), "it tries again: the way to it may come to be");
+    }
+    // The others work without it; where its address is put right it is one of them, and nothing is told of it any more.
+    assert_eq!(town.build(&["T3"], &["dtm"]).await.state(), wire::JobState::Done);
+    let (lone, _hands) = Town::with(Arc::new(Toy::default()), alone.path(), 1).await;
+    assert_eq!(lone.build(&["T3"], &["dtm"]).await.state(), wire::JobState::Done);
+    assert_eq!(files(store.path()), files(alone.path()));
+    let _again = member(&town, "bad", |_| {}).await;
+    soon("the worker", async {
+        loop {
+            let seen = status(&town, &plain).await;
+            if seen.workers.len() == 2 && seen.troubles.is_empty() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_for_another_name_is_found_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let authority = Authority::new(folder.path(), "own");
+    authority.sign("member", |_| {});
+    let other = |params: &mut rcgen::CertificateParams| {
+        params.subject_alt_names = vec![rcgen::SanType::DnsName("elsewhere.example".try_into().unwrap())];
+    };
+    authority.sign("other", other);
+    let own = network(authority.credentials("member", Some(TOKEN)));
+    let mut settings = settings(&folder.path().join("store"));
+    settings.network = own.clone();
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings.clone()).await;
+    let misnamed = network(authority.credentials("other", Some(TOKEN)));
+    let _bad = member(&town, "bad", |s| s.network = misnamed.clone()).await;
+    let seen = trouble(&town, &own).await;
+    let words =
+        ["worker bad is turned away", "not valid for name", "elsewhere.example", "the names in its certificate"];
+    assert!(words.iter().all(|word| seen.troubles[0].contains(word)), "{:?}", seen.troubles);
+    assert!(seen.workers.is_empty());
+    town.close().await;
+
+    // A coordinator that was not told whose certificates are good cannot know; workers know it themselves.
+    let mut alone = authority.credentials("member", Some(TOKEN));
+    alone.authority = None;
+    settings.network = network(alone);
+    settings.store = folder.path().join("another").display().to_string();
+    let coordinator = Coordinator::bind(Arc::new(Toy::default()), &Folders, settings).await.unwrap();
+    let url = coordinator.url();
+    let reign = tokio::spawn(coordinator.run(std::future::pending()));
+    let _good = work(&[&url], "good", Arc::new(Toy::default()), |s| s.network = own.clone()).await;
+    soon("the worker", async {
+        loop {
+            if let Ok(mut client) = Client::connect_over(&own, &url).await
+                && client.status().await.is_ok_and(|status| status.workers.len() == 1)
+            {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    reign.abort();
+}
+
+/// Workers behind a wall that lets the coordinator through, of which `closed` cannot be reached by the others.
+async fn behind(wall: &Wall, town: &Town, names: &[&str], closed: &str, memory: u64) -> Vec<Worked> {
+    let walled = Network::new(Arc::new(wall.clone()));
+    let mut workers = Vec::new();
+    for name in names {
+        let change = |s: &mut WorkerSettings| {
+            s.network = walled.clone();
+            s.patience = Duration::from_secs(6);
+            s.memory = memory;
+        };
+        let game = Toy { no_captures: memory > 0, ..Toy::default() };
+        workers.push(work(&[&town.url], name, Arc::new(game), change).await);
+    }
+    soon("all workers", async {
+        loop {
+            let all = status(town, &Network::default()).await.workers;
+            if all.len() == names.len() {
+                let port = |w: &wire::Worker| w.address.rsplit_once(':').unwrap().1.parse::<u16>().unwrap();
+                wall.0.lock().unwrap().extend(all.iter().filter(|w| w.name == closed).map(port));
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    workers
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_other_workers_cannot_reach_is_left_out() {
+    let (store, alone) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut settings = settings(store.path());
+    settings.conductor.min_workers = 3;
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings).await;
+    let wall = Wall::default();
+    let mut workers = behind(&wall, &town, &["w0", "w1", "w2"], "w1", 0).await;
+    let job = town.build(&["T4"], &["dtm"]).await;
+    assert_eq!(job.state(), wire::JobState::Done, "{}", job.error);
+    // The largest table was built by the others.
+    assert_eq!(job.built.last().map(|b| b.workers), Some(2));
+    let seen = status(&town, &Network::default()).await;
+    let [trouble] = &seen.troubles[..] else { panic!("{:?}", seen.troubles) };
+    let words = ["worker w1 (http://", "is left out", "cannot send to it", "a wall stands between", "--advertise"];
+    assert!(words.iter().all(|word| trouble.contains(word)), "{trouble}");
+    let (lone, _hands) = Town::with(Arc::new(Toy::default()), alone.path(), 1).await;
+    assert_eq!(lone.build(&["T4"], &["dtm"]).await.state(), wire::JobState::Done);
+    assert_eq!(files(store.path()), files(alone.path()));
+    // With nobody there who would have to reach it, it works again.
+    for place in [2, 0] {
+        let mut gone = workers.remove(place);
+        gone.drain();
+        soon("leaving", &mut gone.task).await.unwrap().unwrap();
+    }
+    soon("its return", async {
+        while !status(&town, &Network::default()).await.troubles.is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_does_not_fit_without_a_worker_that_is_left_out_fails_and_names_it() {
+    let store = tempfile::tempdir().unwrap();
+    let game = Toy { no_captures: true, ..Toy::default() };
+    let name = TableName::new("T4").unwrap();
+    let plan = TablePlan::new(&game, name, &[Metric::Dtm], Rules::Plain, BTreeSet::new()).unwrap();
+    let mut settings = settings(store.path());
+    settings.conductor.min_workers = 2;
+    let town = Town::found(Arc::new(game), &Folders, settings).await;
+    let wall = Wall::default();
+    let _workers = behind(&wall, &town, &["w0", "w1"], "w1", plan.memory_a_worker(2)).await;
+    let job = town.build(&["T4"], &["dtm"]).await;
+    assert_eq!(job.state(), wire::JobState::Failed);
+    let words = ["it does not fit", "worker w1 (http://", "w0 cannot send to it", "--advertise"];
+    assert!(words.iter().all(|word| job.error.contains(word)), "{}", job.error);
+}
