@@ -106,6 +106,8 @@ pub fn causes(error: &dyn Error) -> String {
 pub(crate) fn told(status: &tonic::Status) -> String {
     let text = status.message();
     match status.source() {
+        // The text is often the last of the causes.
+        Some(cause) if causes(cause).contains(text) => causes(cause),
         Some(cause) if !text.contains(&cause.to_string()) => format!("{text}: {}", causes(cause)),
         _ => text.to_owned(),
     }
