@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 use crate::bucket::key;
 use crate::conductor::FINISHED;
 use crate::record::JobRecord;
+use crate::reminder::Reminder;
 use crate::sabotage::{Safeguard, is_gone};
 use crate::{ClusterError, JobId};
 
@@ -32,6 +33,7 @@ pub(crate) struct Ledger {
     pending: Mutex<BTreeMap<u64, (u64, JobRecord)>>,
     versions: AtomicU64,
     work: Notify,
+    unwritten: Reminder,
     /// The tags of what was written or read last.
     tags: tokio::sync::Mutex<BTreeMap<u64, ETag>>,
 }
@@ -53,6 +55,7 @@ impl Ledger {
             pending: Mutex::default(),
             versions: AtomicU64::new(0),
             work: Notify::new(),
+            unwritten: Reminder::default(),
             tags: tokio::sync::Mutex::default(),
         }
     }
@@ -140,10 +143,12 @@ impl Ledger {
                 continue;
             };
             match self.settle(id).await {
-                Ok(()) => {}
+                Ok(()) => drop(self.unwritten.end()),
                 Err(Unwritten::Fenced) => return,
                 Err(Unwritten::Failed(error)) => {
-                    tracing::warn!(job = %JobId(id), error = %error.line(), "record is not written yet");
+                    if let Some(times) = self.unwritten.due() {
+                        tracing::warn!(job = %JobId(id), error = %error.line(), times, "record is not written yet");
+                    }
                     tokio::time::sleep(AGAIN).await;
                 }
             }

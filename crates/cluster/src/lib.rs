@@ -62,6 +62,7 @@ mod probe;
 mod process;
 mod record;
 mod recover;
+mod reminder;
 mod repair;
 mod restore;
 mod run;

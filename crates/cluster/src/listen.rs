@@ -17,6 +17,7 @@ use tonic::transport::server::Connected;
 
 use crate::ClusterError;
 use crate::network::{Connection, Listening};
+use crate::reminder::Reminder;
 
 /// How long to wait when no connection can be taken; mostly for want of file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -45,7 +46,11 @@ impl Listener {
     /// The connections that come in, as servers take them.
     #[must_use]
     pub fn incoming(self) -> Incoming {
-        let lobby = Arc::new(Semaphore::new(LOBBY));
+        let lobby = Arc::new(Lobby {
+            places: Arc::new(Semaphore::new(LOBBY)),
+            full: Reminder::default(),
+            broken: Reminder::default(),
+        });
         let next = next(Arc::clone(&self.listening), Arc::clone(&lobby));
         Incoming { listening: self.listening, lobby, next }
     }
@@ -56,20 +61,34 @@ type Next = Pin<Box<dyn Future<Output = Guest> + Send>>;
 /// The connections that come in.
 pub struct Incoming {
     listening: Arc<dyn Listening>,
-    lobby: Arc<Semaphore>,
+    lobby: Arc<Lobby>,
     next: Next,
 }
 
-fn next(listening: Arc<dyn Listening>, lobby: Arc<Semaphore>) -> Next {
+/// Where connections wait until somebody is let in over them.
+struct Lobby {
+    places: Arc<Semaphore>,
+    full: Reminder,
+    broken: Reminder,
+}
+
+fn next(listening: Arc<dyn Listening>, lobby: Arc<Lobby>) -> Next {
     Box::pin(async move {
         loop {
             match listening.accept().await {
-                Ok((connection, peer)) => match Arc::clone(&lobby).try_acquire_owned() {
+                Ok((connection, peer)) => match Arc::clone(&lobby.places).try_acquire_owned() {
                     Ok(place) => return Guest::new(connection, place),
-                    Err(_) => tracing::warn!(%peer, waiting = LOBBY, "too many connections that say nothing"),
+                    Err(_) => {
+                        if let Some(closed) = lobby.full.due() {
+                            let text = "too many connections that say nothing, more are closed";
+                            tracing::warn!(%peer, waiting = LOBBY, closed, "{text}");
+                        }
+                    }
                 },
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be taken");
+                    if let Some(times) = lobby.broken.due() {
+                        tracing::warn!(%error, times, "a connection could not be taken");
+                    }
                     tokio::time::sleep(PAUSE).await;
                 }
             }

@@ -19,6 +19,7 @@ use crate::lease::{Lease, Renewal};
 use crate::ledger::{Ledger, Unwritten};
 use crate::plan::{Plan, TablePlan, closure, parse_metrics, parse_tables};
 use crate::record::JobRecord;
+use crate::reminder::Reminder;
 use crate::sabotage::{Safeguard, is_gone};
 use crate::usage::usage;
 use crate::wire::command::Kind as Tell;
@@ -48,8 +49,9 @@ pub(crate) struct Office {
     hurry: Notify,
     /// Rings when there may be checkpoints that nobody needs.
     pub(crate) untidy: Notify,
-    /// When the lease was renewed last.
-    renewed: Mutex<Instant>,
+    /// When the lease was renewed last, and what has kept it from being renewed since.
+    renewed: Mutex<(Instant, Option<String>)>,
+    unrenewed: Reminder,
     conductor: Mutex<Conductor>,
     lines: Mutex<BTreeMap<MemberId, Line>>,
     /// The reign is over: nothing more is written.
@@ -84,7 +86,8 @@ impl Office {
             confirmed: watch::Sender::new(0),
             hurry: Notify::new(),
             untidy: Notify::new(),
-            renewed: Mutex::new(Instant::now()),
+            renewed: Mutex::new((Instant::now(), None)),
+            unrenewed: Reminder::default(),
             ledger: Ledger::new(Arc::clone(&bucket.store), reign),
             bucket,
             settings,
@@ -159,12 +162,21 @@ impl Office {
             let ticket = self.tickets.load(Ordering::SeqCst);
             match lease.renew(self.look(|conductor, _| conductor.crew())).await {
                 Renewal::Kept => {
-                    *self.renewed.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+                    *self.renewed.lock().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), None);
+                    if self.unrenewed.end() {
+                        tracing::info!("the lease is renewed again");
+                    }
                     self.confirmed.send_replace(ticket);
                 }
                 Renewal::Lost if is_gone(Safeguard::Lease) => drop(self.confirmed.send_replace(ticket)),
                 Renewal::Lost => return,
-                Renewal::Unknown(error) => tracing::warn!(%error, "the lease could not be renewed, trying again"),
+                Renewal::Unknown(error) => {
+                    if let Some(times) = self.unrenewed.due() {
+                        tracing::warn!(%error, times, "the lease could not be renewed, trying again");
+                    }
+                    let error = crate::causes(&error);
+                    self.renewed.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(error);
+                }
             }
         }
     }
@@ -237,7 +249,13 @@ impl Office {
 
     /// How long ago the lease was renewed last.
     pub(crate) fn unsure_for(&self) -> Duration {
-        self.renewed.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+        self.renewed.lock().unwrap_or_else(PoisonError::into_inner).0.elapsed()
+    }
+
+    /// What keeps the lease from being renewed.
+    pub(crate) fn lease_trouble(&self) -> Option<String> {
+        let what = self.renewed.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
+        what.map(|what| format!("nothing can be written, the lease is not renewed: {what}"))
     }
 
     async fn tick(self: &Arc<Self>, health: &Health) {

@@ -45,7 +45,7 @@ impl Office {
             version: VERSION.to_owned(),
             uptime_seconds: now.as_secs_f64(),
             lease_seconds: self.unsure_for().as_secs_f64(),
-            troubles: conductor.links.troubles(now),
+            troubles: self.lease_trouble().into_iter().chain(conductor.links.troubles(now)).collect(),
         })
     }
 }

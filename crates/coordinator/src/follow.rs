@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use canju_cluster::{Client, Watch, wire};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 
 use crate::screen::{duration, short};
 use crate::summary::at_work;
@@ -18,7 +18,8 @@ const LOST: Duration = Duration::from_secs(600);
 /// What the job failed of, or that it was cancelled.
 pub(crate) async fn follow(client: &mut Client, job: &str) -> Result<wire::Job> {
     let mut watch = client.watch(job).await?;
-    let bar = ProgressBar::new(1000);
+    // Who is interrupted leaves no bar behind.
+    let bar = ProgressBar::new(1000).with_finish(ProgressFinish::AndClear);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3}%  {msg}") {
         bar.set_style(style);
     }

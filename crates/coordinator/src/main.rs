@@ -20,6 +20,7 @@ use canju_command::{Unwell, ask, failure};
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
+use crate::remote::Interrupted;
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
@@ -30,6 +31,11 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if has_read_enough(&error) => ExitCode::SUCCESS,
         Err(error) if error.is::<Unwell>() => ExitCode::FAILURE,
+        Err(error) if error.is::<Interrupted>() => {
+            let _ = writeln!(std::io::stderr(), "{error}");
+            // As for any command that Ctrl-C ends.
+            ExitCode::from(130)
+        }
         Err(error) => failure::fail(&format!("error: {}", canju_cluster::causes(error.as_ref()))),
     }
 }

@@ -1,9 +1,14 @@
 //! What is asked of a coordinator that serves.
 
+use std::error::Error;
+use std::fmt;
+use std::io::Write;
+
 use anyhow::Result;
 use canju_cluster::{Client, job_json, state_name, status_json, wire};
 use canju_games::Games;
 use serde_json::Value;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::arguments::{Cancel, Remote, Status, Submit};
 use crate::columns::columns;
@@ -12,6 +17,19 @@ use crate::print;
 use crate::screen::screen;
 use crate::summary::{at_work, summary};
 use crate::watch::watch;
+
+/// The command was told to stop; the job that it followed was not.
+#[derive(Debug)]
+pub(crate) struct Interrupted(String);
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(job) = self;
+        write!(f, "job {job} goes on: `coordinator status` shows it, `coordinator cancel {job}` ends it")
+    }
+}
+
+impl Error for Interrupted {}
 
 async fn connect(remote: &Remote) -> Result<Client> {
     let network = remote.trust.network()?;
@@ -29,11 +47,17 @@ pub(crate) async fn submit(arguments: Submit) -> Result<()> {
     // The coordinator must have been given the files, too.
     let (_, names) = Games::new().with_words(&arguments.names)?;
     let job = client.submit(&names, &wanted.metric, &wanted.rules).await?;
+    let text = || format!("job {}: {} tables to build, {} there already\n", job.id, job.total, job.present);
     if arguments.follow {
-        let job = follow(&mut client, &job.id).await?;
+        let mut interrupted = signal(SignalKind::interrupt())?;
+        // Who follows must know what to ask for where that ends early.
+        let _ = std::io::stderr().write_all(text().as_bytes());
+        let job = tokio::select! {
+            job = follow(&mut client, &job.id) => job?,
+            _ = interrupted.recv() => return Err(Interrupted(job.id).into()),
+        };
         return show(&arguments.remote, || job_json(&job), || summary(&job));
     }
-    let text = || format!("job {}: {} tables to build, {} there already\n", job.id, job.total, job.present);
     show(&arguments.remote, || job_json(&job), text)
 }
 

@@ -205,6 +205,7 @@ fn serves_jobs() {
     let (code, out, err) = ask(&["submit", "KRK,KCK", "--follow"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("3 tables built"), "{out}");
+    assert!(err.contains("job j1: 3 tables to build, 0 there already"), "{err}");
     let (_, out, _) = ask(&["jobs", "--json"]);
     let jobs: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&jobs[0]["id"], &jobs[0]["state"]), (&"j1".into(), &"done".into()));
@@ -227,4 +228,20 @@ fn serves_jobs() {
     let (code, _, err) = ask(&["cancel", "j9"]);
     assert_eq!(code, Some(2));
     assert!(err.contains("there is no job"), "{err}");
+}
+
+#[test]
+fn who_stops_following_a_job_is_told_that_it_goes_on() {
+    let store = tempfile::tempdir().unwrap();
+    let serving = serve(store.path());
+    // It takes minutes, so that it is not over before the signal.
+    let mut follow = coordinator(&["submit", "KABCPKAAB", "--follow", "--coordinator", &serving.1]);
+    let mut follow = follow.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(follow.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let first = lines.next().unwrap();
+    assert!(first.starts_with("job j1: "), "{first}");
+    assert!(Command::new("kill").args(["-INT", &follow.id().to_string()]).status().unwrap().success());
+    assert_eq!(follow.wait().unwrap().code(), Some(130));
+    let last = lines.last().unwrap();
+    assert!(last.contains("job j1 goes on") && last.contains("coordinator cancel j1"), "{last}");
 }

@@ -75,7 +75,7 @@ pub enum StoreError {
         source: Option<io::Error>,
     },
     /// The store did not answer as it should; trying again later may help.
-    #[error("{place} failed at {what}: try again later; if it goes on, check the disk or the network behind it")]
+    #[error("{place} failed {what}: try again later; if it goes on, check the disk or the network behind it")]
     Unavailable {
         /// What was to be done.
         what: String,

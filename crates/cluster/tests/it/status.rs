@@ -1,12 +1,17 @@
 //! What a coordinator shows of a cluster at work.
 
+use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::town::Town;
+use crate::hindered::{Access, Hindered};
+use crate::town::{Town, settings};
 use crate::toy::Toy;
+use async_trait::async_trait;
 use canju_cluster::wire::{self, Standing};
+use canju_cluster::{Bucket, Buckets, ClusterError, Folders};
+use canju_store::StoreError;
 
 /// The status when it is as wanted.
 async fn status(town: &Town, wanted: impl Fn(&wire::StatusReply) -> bool) -> wire::StatusReply {
@@ -60,4 +65,36 @@ async fn the_closure_shows_where_each_table_stands() {
     let over = status(&town, |s| s.ended.len() == 2).await;
     assert_eq!(over.ended[0].id, job.id);
     assert!(over.jobs.is_empty());
+}
+
+/// Folders on a disk that has no room while the switch is on.
+struct Disk(Arc<AtomicBool>);
+
+#[async_trait]
+impl Buckets for Disk {
+    async fn open(&self, location: &str) -> Result<Bucket, ClusterError> {
+        let Bucket { store, source } = Folders.open(location).await?;
+        let is_full = Arc::clone(&self.0);
+        let store = Hindered::new(store, "a small disk", move |access, key| {
+            if access != Access::Write || !is_full.load(Ordering::SeqCst) {
+                return Ok(());
+            }
+            let source = io::ErrorKind::StorageFull.into();
+            Err(StoreError::Full { what: format!("to write {key}"), place: "a small disk".into(), source })
+        });
+        Ok(Bucket { store, source })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_without_room_for_the_lease_is_told_of() {
+    let store = tempfile::tempdir().unwrap();
+    let is_full = Arc::new(AtomicBool::new(false));
+    let town = Town::found(Arc::new(Toy::default()), &Disk(Arc::clone(&is_full)), settings(store.path())).await;
+    is_full.store(true, Ordering::SeqCst);
+    let told = status(&town, |s| !s.troubles.is_empty()).await;
+    let words = ["nothing can be written", "a small disk", "lease/coordinator"];
+    assert!(words.iter().all(|word| told.troubles[0].contains(word)), "{:?}", told.troubles);
+    is_full.store(false, Ordering::SeqCst);
+    status(&town, |s| s.troubles.is_empty()).await;
 }
