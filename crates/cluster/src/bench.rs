@@ -60,8 +60,12 @@ impl Bench {
         if self.memory == 0 || bytes <= self.memory.saturating_add(scratch) {
             return Ok(());
         }
-        let (need, have) = (bytes_in_words(bytes), bytes_in_words(self.memory));
+        let (need, mut have) = (bytes_in_words(bytes), bytes_in_words(self.memory));
+        if scratch > 0 {
+            have += &format!(" and {} free on its scratch disk", bytes_in_words(scratch));
+        }
         let remedy = match paged {
+            true if scratch > 0 => "add workers, raise --memory, or make room on the disk of --scratch",
             true => "add workers, raise --memory, or give --scratch",
             false => "add workers or raise --memory; --scratch does not help, this game keeps its parts in memory",
         };

@@ -97,13 +97,24 @@ fn cut(plan: &TablePlan, members: &[&Member]) -> Placement {
 }
 
 fn too_large(plan: &TablePlan, members: &[&Member], need: u64) -> String {
-    let largest = members.iter().map(|m| m.memory).max().unwrap_or(0);
+    let scratch_of = |m: &Member| if plan.keeps_to_room { m.scratch } else { 0 };
+    let largest = members.iter().max_by_key(|m| m.memory.saturating_add(scratch_of(m)));
+    let (memory, scratch) = largest.map_or((0, 0), |m| (m.memory, scratch_of(m)));
+    let (mut disk, mut room) = (String::new(), String::new());
+    if scratch > 0 {
+        disk = format!(" and {} free on its scratch disk", bytes_in_words(scratch));
+        // With too little memory a larger disk does not help.
+        if plan.least(need) <= memory {
+            let lacking = bytes_in_words(need.saturating_sub(memory));
+            room = format!("make {lacking} free on the disk of --scratch, or ");
+        }
+    }
     format!(
-        "it does not fit: a share takes {} on each of {} worker(s), the largest of which has {}; {}",
+        "it does not fit: a share takes {} on each of {} worker(s), the largest of which has {}{disk}; {room}{}",
         bytes_in_words(need),
         members.len(),
-        bytes_in_words(largest),
-        plan.remedy(largest),
+        bytes_in_words(memory),
+        plan.remedy(memory),
     )
 }
 
@@ -259,6 +270,17 @@ mod tests {
         }
         assert_eq!(owners(&[&small, &other, &large]), [MemberId(3), MemberId(2)]);
         assert!(matches!(place_on(&plan, &[&small, &other], &nobody, 0), Placement::Never(_)));
+        // What is lacking is named: memory, or the scratch disk.
+        let plan = TablePlan { keeps_to_room: true, ..TablePlan::sample("KRK", vec![50], 4000) };
+        let with_disk = |memory, scratch| {
+            let hello = wire::Hello { memory, scratch, ..wire::Hello::default() };
+            let member = Member::new(MemberId(1), 1, &hello, Duration::ZERO);
+            too_large(&plan, &[&member], 4000)
+        };
+        let text = with_disk(1000, 2000);
+        assert!(text.contains("has 1000 B and 2.0 KiB free on its scratch disk; make 2.9 KiB free"), "{text}");
+        assert!(!with_disk(1000, 0).contains("scratch disk"), "{}", with_disk(1000, 0));
+        let plan = TablePlan::sample("KRK", vec![50, 50], 4000);
         // Who stands apart has whole tables only.
         let apart = BTreeSet::from([MemberId(2)]);
         let alone = place_on(&plan, &[&large, &other], &apart, u64::MAX);
