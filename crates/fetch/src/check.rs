@@ -98,6 +98,13 @@ pub fn check(folder: &Path, rules: Rules, tables: &[TableName], watch: &dyn Watc
     Ok(check.checked)
 }
 
+/// True where a folder has tables of these rules.
+#[must_use]
+pub fn has_tables(folder: &Path, rules: Rules) -> bool {
+    let set = TableSet::with_cache(Arc::new(FolderSource::new(folder)), rules, 0);
+    set.endgames().is_ok_and(|tables| !tables.is_empty())
+}
+
 /// What to tell who looked for tables in a folder that has none of these rules: where some are.
 #[must_use]
 pub fn none_in(folder: &Path, rules: Rules) -> String {

@@ -41,7 +41,7 @@ mod sound;
 mod transfer;
 mod watch;
 
-pub use check::{Checked, Finding, FindingKind, check, none_in};
+pub use check::{Checked, Finding, FindingKind, check, has_tables, none_in};
 pub use closure::{Closure, closure};
 pub use error::FetchError;
 pub use get::{Fetched, get};

@@ -108,6 +108,9 @@ fn damage_is_told_with_the_command_that_repairs_it() {
     let line = fails(&mut fetch(&["verify", to, "KRKN"]));
     assert!(line.contains(&format!("`fetch get KRK --from SOURCE --to {to}`")), "{line}");
     assert!(line.contains(&format!("`coordinator start --build KRK --metric dtm --store {to}`")), "{line}");
+    // One that was never there among others that are.
+    let line = fails(&mut fetch(&["verify", to, "KCK"]));
+    assert!(line.contains(&format!("KCK is not in {to}: fetch what is missing with `fetch get KCK")), "{line}");
     let json = fetch(&["verify", to, "--json"]).output().unwrap();
     assert_eq!(json.status.code(), Some(2));
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::bail;
 use canju_command::failure::one_line;
-use canju_fetch::{Checked, Finding, FindingKind, Home, check, none_in};
+use canju_fetch::{Checked, Finding, FindingKind, Home, check, has_tables, none_in};
 use canju_retro::Metric;
 use canju_table::{rules_given, shell_word};
 use serde::Serialize;
@@ -115,9 +115,17 @@ fn remedy(checked: &Checked, arguments: &VerifyArguments) -> anyhow::Result<Stri
     let more = if names.len() > 20 { " and so on" } else { "" };
     let rules_given = rules_given(rules);
     let fetch = format!("`fetch get {shown} --from SOURCE --to {root}{rules_given}`{more}");
-    let nothing = |finding: &Finding| finding.kind == FindingKind::Missing && finding.file.is_none();
-    if checked.tables == 0 && checked.findings.iter().all(nothing) {
-        return Ok(format!("{}, or fetch what is missing with {fetch}", none_in(folder, rules)));
+    let nothing = |finding: &Finding| finding.kind == FindingKind::Missing && finding.metric.is_none();
+    if checked.findings.iter().all(nothing) {
+        if !has_tables(folder, rules) {
+            return Ok(format!("{}, or fetch what is missing with {fetch}", none_in(folder, rules)));
+        }
+        return Ok(format!(
+            "{shown} {} not in {}: fetch what is missing with {fetch}, or build it with \
+             `coordinator start --build {shown}{rules_given} --store {root}`{more}",
+            if names.len() == 1 { "is" } else { "are" },
+            folder.display(),
+        ));
     }
     let mut metrics: Vec<Metric> = checked.findings.iter().filter_map(|finding| finding.metric).collect();
     metrics.sort_unstable();
