@@ -4,7 +4,7 @@ use canju_xiangqi::notation::read_move;
 use canju_xiangqi::{Move, Position};
 
 use crate::format::Allowance;
-use crate::{NodeId, Place, Reason, Record, RecordError, Warning};
+use crate::{Fault, NodeId, Place, Reason, Record, RecordError, Warning};
 
 /// More warnings than this of one game help nobody.
 pub(crate) const WARNINGS: usize = 100;
@@ -26,14 +26,14 @@ impl<'a> Builder<'a> {
         allowance.take_game(place)?;
         let mut builder = Self { record: Record::new(start, place), positions: vec![start], allowance };
         if let Some(reason) = start.illegality() {
-            builder.warn(place, format!("no game leads to the first position: {reason}"));
+            builder.warn(place, Fault::Start(reason));
         }
         Ok(builder)
     }
 
-    pub fn warn(&mut self, place: Place, message: String) {
+    pub fn warn(&mut self, place: Place, fault: Fault) {
         if self.record.warnings.len() < WARNINGS {
-            self.record.warnings.push(Warning { place, message });
+            self.record.warnings.push(Warning { place, fault });
         }
     }
 
@@ -49,7 +49,7 @@ impl<'a> Builder<'a> {
     pub fn play(&mut self, after: NodeId, chosen: Move, place: Place) -> Result<Option<NodeId>, RecordError> {
         if !self.position(after).is_legal_move(chosen) {
             let fen = self.position(after).to_fen();
-            self.warn(place, format!("`{chosen}` is not a legal move in {fen}; the line ends before it"));
+            self.warn(place, Fault::Illegal { chosen, fen });
             return Ok(None);
         }
         let node = self.record.tree.add(after, chosen);
@@ -70,7 +70,7 @@ impl<'a> Builder<'a> {
             Ok(chosen) => self.play(after, chosen, place),
             Err(error) => {
                 let fen = self.position(after).to_fen();
-                self.warn(place, format!("{error}, in {fen}; the line ends before it"));
+                self.warn(place, Fault::Unread { error, fen });
                 Ok(None)
             }
         }

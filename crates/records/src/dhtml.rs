@@ -16,7 +16,7 @@ use crate::format::Allowance;
 use crate::text::Text;
 use crate::{GameResult, NodeId, Place, Reason, Record, RecordError, fields};
 use branches::Branches;
-use tags::{Tag, games};
+use tags::{Game, Tag, games};
 
 pub(crate) use tags::is_one;
 
@@ -42,10 +42,11 @@ pub(crate) const ORDER: [Role; 16] = [
 
 /// A record for each game of the text.
 pub(crate) fn read(text: &Text<'_>, allowance: &mut Allowance) -> Result<Vec<Record>, RecordError> {
-    games(text.as_str()).iter().map(|tags| game(tags, allowance)).collect()
+    games(text.as_str()).iter().map(|found| game(found, allowance)).collect()
 }
 
-fn game(tags: &[Tag<'_>], allowance: &mut Allowance) -> Result<Record, RecordError> {
+fn game(found: &Game<'_>, allowance: &mut Allowance) -> Result<Record, RecordError> {
+    let tags = &found.tags[..];
     let place = tags.first().map_or(Place::Line(1), |tag| tag.place);
     let find = |name: &str| tags.iter().find(|tag| tag.name == name && !tag.value.trim().is_empty());
     let branches = Branches::of(tags);
@@ -62,6 +63,9 @@ fn game(tags: &[Tag<'_>], allowance: &mut Allowance) -> Result<Record, RecordErr
         }
     };
     let mut builder = Builder::new(start, place, allowance)?;
+    for warning in &found.cut {
+        builder.warn(warning.place, warning.fault.clone());
+    }
     for tag in tags {
         let value = said(tag.value);
         let value = value.trim();

@@ -103,18 +103,3 @@ impl Reason {
         }
     }
 }
-
-/// Something in a game that was passed over, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
-    /// Where.
-    pub place: Place,
-    /// What, and what became of it.
-    pub message: String,
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.message)
-    }
-}

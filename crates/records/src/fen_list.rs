@@ -1,5 +1,8 @@
 //! Lists of FENs: one on a line, with comments.
 
+use canju_xiangqi::Position;
+
+use crate::fields::Fields;
 use crate::format::Allowance;
 use crate::text::Text;
 use crate::{NodeId, Place, Record, RecordError, fields, lines};
@@ -11,7 +14,7 @@ pub(crate) fn is_comment(line: &str) -> bool {
 
 /// Whether a line begins with a position.
 pub(crate) fn is_one(line: &str) -> bool {
-    fields::is_board(board(line))
+    startpos(board(line)).is_some() || fields::is_board(board(line))
 }
 
 /// The line without the words that engines speak before a FEN.
@@ -19,6 +22,12 @@ fn board(line: &str) -> &str {
     let line = line.trim_start_matches('"');
     let line = line.strip_prefix("position").map_or(line, str::trim_start);
     line.strip_prefix("fen").map_or(line, str::trim_start)
+}
+
+/// What follows the word by which engines are told the start of all games.
+fn startpos(line: &str) -> Option<&str> {
+    let (word, rest) = fields::word(line);
+    (word.trim_end_matches('"') == "startpos").then_some(rest)
 }
 
 /// A record for each line. A comment above a position is its title; one after it its comment.
@@ -32,7 +41,11 @@ pub(crate) fn read(text: &Text<'_>, allowance: &mut Allowance) -> Result<Vec<Rec
         } else if is_comment(line) {
             above.push(bare(line));
         } else {
-            let fields = fields::split(board(line), place)?;
+            let board = board(line);
+            let fields = match startpos(board) {
+                Some(rest) => Fields { start: Position::initial(), has_side: true, rest },
+                None => fields::split(board, place)?,
+            };
             let rest = fields.rest.trim_matches('"').trim();
             let (moves, said) = match rest.strip_prefix("moves") {
                 Some(rest) => rest.split_at(rest.find(['#', ';']).unwrap_or(rest.len())),

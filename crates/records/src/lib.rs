@@ -40,11 +40,13 @@ mod text;
 mod tokens;
 mod tree;
 mod walk;
+mod warning;
 mod xqf;
 
-pub use error::{Place, Reason, RecordError, Warning};
+pub use error::{Place, Reason, RecordError};
 pub use format::{File, Format, Limits, read, read_within};
 pub use pgn::write_pgn;
 pub use record::{GameResult, Record};
 pub use tree::{NodeId, Tree};
 pub use walk::{Ply, Step};
+pub use warning::{Fault, Warning};

@@ -13,7 +13,7 @@ use canju_xiangqi::{Color, Piece, Position, Square};
 use crate::dhtml::ORDER;
 use crate::format::Allowance;
 use crate::text::decode_chinese;
-use crate::{GameResult, Place, Reason, Record, RecordError};
+use crate::{Fault, GameResult, Place, Reason, Record, RecordError};
 use keys::Keys;
 
 /// The bytes before the moves.
@@ -53,7 +53,7 @@ pub(crate) fn read(bytes: &[u8], allowance: &mut Allowance) -> Result<Record, Re
     let start = position(head, version, &keys)?;
     let mut builder = moves::read(rest, start, version, &keys, allowance)?;
     if !keys.agree {
-        builder.warn(Place::Byte(12), "the keys do not add up; the moves may be nonsense".into());
+        builder.warn(Place::Byte(12), Fault::Keys);
     }
     let record = &mut builder.record;
     record.title = text(head, at::TITLE, 63);

@@ -97,6 +97,20 @@ pub enum NotationError {
     },
 }
 
+impl NotationError {
+    /// The text that was read.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Unrecognised(text)
+            | Self::Illegal(text)
+            | Self::Form { text, .. }
+            | Self::NoPiece { text, .. }
+            | Self::Ambiguous { text, .. } => text,
+        }
+    }
+}
+
 fn example(notation: Notation) -> &'static str {
     match notation {
         Notation::Coordinates => "h2e2",

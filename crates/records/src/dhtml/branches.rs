@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::tags::Tag;
 use super::{read_move, said};
 use crate::builder::{Builder, WARNINGS};
-use crate::{NodeId, Place, RecordError};
+use crate::{Fault, NodeId, Place, RecordError};
 
 /// No study has more, and each way back to the start stays short.
 const BRANCHES: usize = 2000;
@@ -104,9 +104,7 @@ impl<'a> Branches<'a> {
     /// Plays all branches and hangs the comments on them.
     pub fn play(self, builder: &mut Builder<'_>) -> Result<(), RecordError> {
         for place in &self.passed_over {
-            let message =
-                "one too many branches or comments, a branch for the second time, or none at all; passed over";
-            builder.warn(*place, message.into());
+            builder.warn(*place, Fault::Branches);
         }
         let mut played: BTreeMap<u32, Played> = BTreeMap::new();
         let mut waiting = VecDeque::from([0]);
@@ -122,18 +120,14 @@ impl<'a> Branches<'a> {
         }
         for (number, branch) in &self.branches {
             if !played.contains_key(number) {
-                let message =
-                    format!("branch {number} hangs on branch {}, which is not there; passed over", branch.parent);
-                builder.warn(branch.place, message);
+                builder.warn(branch.place, Fault::Orphan { branch: *number, parent: branch.parent });
             }
         }
         for (branch, ply, tag) in self.comments {
             match node_at(branch, ply, &played) {
                 Some(node) => builder.record.tree.add_comment(node, &said(tag.value)),
                 None if said(tag.value).trim().is_empty() => {}
-                None => {
-                    builder.warn(tag.place, format!("a comment on ply {ply} of branch {branch}, which is not there"))
-                }
+                None => builder.warn(tag.place, Fault::Comment { ply, branch }),
             }
         }
         Ok(())
@@ -149,24 +143,21 @@ fn branch_of(
     let parent = (number != 0).then_some(branch.parent);
     let mut done = Played { parent, from: branch.from.max(1), nodes: Vec::new() };
     if branch.odd {
-        builder.warn(branch.place, format!("branch {number} has something among its moves that is no digit"));
+        builder.warn(branch.place, Fault::Odd { branch: number });
     }
     let base = match parent {
         None => Some(NodeId::START),
         Some(parent) => done.from.checked_sub(1).and_then(|ply| node_at(parent, ply, played)),
     };
     let Some(mut node) = base else {
-        let message = format!(
-            "branch {number} begins at ply {} of branch {}, which is not there; passed over",
-            branch.from, branch.parent
-        );
-        builder.warn(branch.place, message);
+        let fault = Fault::Late { branch: number, parent: branch.parent, ply: branch.from };
+        builder.warn(branch.place, fault);
         return Ok(done);
     };
     for four in branch.digits.chunks(4) {
         let Some(chosen) = read_move(four) else {
-            let digits = String::from_utf8_lossy(four).into_owned();
-            builder.warn(branch.place, format!("`{digits}` in branch {number} is no move; the line ends before it"));
+            let text = String::from_utf8_lossy(four).into_owned();
+            builder.warn(branch.place, Fault::Digits { text, branch: number });
             break;
         };
         match builder.play(node, chosen, branch.place)? {

@@ -7,7 +7,7 @@ use super::lexer::{Lexer, QUOTES, Token};
 use crate::builder::Builder;
 use crate::format::Allowance;
 use crate::text::Text;
-use crate::{GameResult, NodeId, Place, Record, RecordError, fields, tokens};
+use crate::{Fault, GameResult, NodeId, Place, Record, RecordError, fields, tokens};
 
 /// Variations within variations; deeper ones are passed over.
 const DEEPEST: usize = 1000;
@@ -105,7 +105,7 @@ impl<'a> Game<'a> {
             reader.take(Place::Line(line), token)?;
         }
         if reader.open.len() > 1 {
-            reader.builder.warn(place, "a variation of this game is not closed".into());
+            reader.builder.warn(place, Fault::OpenVariation);
         }
         Ok(reader.builder.finish())
     }
@@ -169,7 +169,7 @@ impl Reader<'_> {
             _ if self.too_deep > 0 => {}
             Token::Comment(text) | Token::Unclosed(text) => {
                 if matches!(token, Token::Unclosed(_)) {
-                    self.builder.warn(place, "a comment of this game is not closed".into());
+                    self.builder.warn(place, Fault::OpenComment);
                 }
                 if let Some(node) = self.node() {
                     self.builder.record.tree.add_comment(node, text);
@@ -194,7 +194,7 @@ impl Reader<'_> {
     fn open(&mut self, place: Place) {
         if self.too_deep > 0 || self.open.len() == DEEPEST {
             if self.too_deep == 0 {
-                self.builder.warn(place, format!("variations are more than {DEEPEST} deep; passed over"));
+                self.builder.warn(place, Fault::Deep { most: DEEPEST });
             }
             self.too_deep += 1;
             return;
@@ -214,7 +214,7 @@ impl Reader<'_> {
         } else if self.open.len() > 1 {
             self.open.pop();
         } else {
-            self.builder.warn(place, "a variation ends that has not begun; passed over".into());
+            self.builder.warn(place, Fault::Unopened);
         }
     }
 

@@ -7,7 +7,7 @@ use super::{HEAD, square};
 use crate::builder::{Builder, turn_to};
 use crate::format::Allowance;
 use crate::text::decode_chinese;
-use crate::{NodeId, Place, RecordError};
+use crate::{Fault, NodeId, Place, RecordError};
 
 /// A record as the file has it.
 struct Entry {
@@ -73,7 +73,6 @@ pub(super) fn read<'a>(
     allowance: &'a mut Allowance,
 ) -> Result<Builder<'a>, RecordError> {
     let mut entries = Entries { bytes, keys, plain: version == 10, at: 0 };
-    let cut = |place| (place, "the file ends within a move or its comment; what follows is lost".to_owned());
     let first = entries.next();
     let behind = entries.at;
     let mut start = start;
@@ -87,8 +86,7 @@ pub(super) fn read<'a>(
         // A position without a record of its start is a position all the same.
         Err(_) if bytes.is_empty() => return Ok(builder),
         Err(place) => {
-            let (place, message) = cut(place);
-            builder.warn(place, message);
+            builder.warn(place, Fault::Cut);
             return Ok(builder);
         }
     };
@@ -103,8 +101,7 @@ pub(super) fn read<'a>(
         let entry = match entries.next() {
             Ok(entry) => entry,
             Err(place) => {
-                let (place, message) = cut(place);
-                builder.warn(place, message);
+                builder.warn(place, Fault::Cut);
                 break;
             }
         };
@@ -112,7 +109,7 @@ pub(super) fn read<'a>(
             (Some(after), Some(chosen)) => builder.play(after, chosen, entry.place)?,
             (Some(after), None) => {
                 let fen = builder.position(after).to_fen();
-                builder.warn(entry.place, format!("a move that leaves the board in {fen}; the line ends before it"));
+                builder.warn(entry.place, Fault::OffBoard { fen });
                 None
             }
             (None, _) => None,

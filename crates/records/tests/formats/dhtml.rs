@@ -127,3 +127,22 @@ fn what_does_not_fit_is_told() {
     assert!(empty.to_string().contains("Red has no king"), "{empty}");
     assert_eq!(error(b"[DhtmlXQ_title]x[/DhtmlXQ_title]").reason, Reason::Empty);
 }
+
+/// Whatever is cut off is told, and no file that closes no tag is suspected.
+#[test]
+fn a_tag_that_is_cut_off_is_told() {
+    let binit = format!("[DhtmlXQ_binit]{}[/DhtmlXQ_binit]\n", horse());
+    for (rest, moves, name, text) in [
+        ("[DhtmlXQ_movelist", "", "cut_tag", "[DhtmlXQ_movelist"),
+        ("[DhtmlXQ_movel", "", "cut_tag", "[DhtmlXQ_movel"),
+        ("[DhtmlXQ_movelist 03114150[/DhtmlXQ_movelist]", "", "cut_tag", "[DhtmlXQ_movelist"),
+        ("[DhtmlXQ_movelist]03114152", "a6b8 e8f7", "open_tag", "[DhtmlXQ_movelist]"),
+    ] {
+        let record = read((binit.clone() + rest).as_bytes()).unwrap().records.remove(0);
+        let [warning] = &record.warnings[..] else { panic!("{rest}: {:?}", record.warnings) };
+        assert_eq!((told(&record).as_str(), warning.place), (moves, Place::Line(2)), "{rest}");
+        assert_eq!((warning.fault.name(), warning.fault.text().as_deref()), (name, Some(text)), "{rest}");
+    }
+    let open = binit.replace("[/DhtmlXQ_binit]", "") + "[DhtmlXQ_movelist]03114152";
+    assert_eq!(told(&one(open.as_bytes())), "a6b8 e8f7");
+}

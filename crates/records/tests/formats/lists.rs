@@ -92,3 +92,15 @@ fn encodings_are_told_apart() {
         assert_eq!(one(&bytes).title, "马胜双士");
     }
 }
+
+/// As engines are told: from the start of all games.
+#[test]
+fn the_start_of_all_games_has_a_word() {
+    let text = "# opening\nposition startpos moves h2e2 h9g7 # a reply\n\"position startpos moves h2e2\"\nstartpos\n";
+    let file = read(text.as_bytes()).unwrap();
+    assert_eq!(file.format, Format::FenList);
+    let all: Vec<_> = file.records.iter().map(|r| (r.title.as_str(), told(r))).collect();
+    assert_eq!(all, [("opening", "{a reply} h2e2 h9g7".into()), ("", "h2e2".into()), ("", String::new())]);
+    assert!(file.records.iter().all(|r| r.start == canju_xiangqi::Position::initial() && r.warnings.is_empty()));
+    assert!(matches!(error(b"startposition w").reason, Reason::Unrecognised(_)));
+}
