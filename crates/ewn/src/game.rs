@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use canju_retro::{Cell, Game, GameError, Metric, Part, PartSpec, Shape, SliceShape, TableName, Tables};
+use canju_retro::{Cell, Game, GameError, Metric, Part, PartSpec, Rules, Shape, SliceShape, TableName, Tables};
 
 use crate::part::EwnPart;
 use crate::{Index, Signature};
@@ -79,11 +79,16 @@ impl Game for Ewn {
             let reason = format!("{} has only odds, the chance of winning: not {}", spec.table, spec.metric);
             return Err(GameError::OutOfTurn(reason));
         }
+        self.repetition_bytes(&spec.table, spec.rules)?;
         Ok(Box::new(EwnPart::new(index(&spec.table)?, spec.slices.clone(), tables)?))
     }
 
     fn metrics(&self, _table: &TableName) -> &'static [Metric] {
         &[Metric::Odds]
+    }
+
+    fn repetition_bytes(&self, table: &TableName, rules: Rules) -> Result<u64, GameError> {
+        if rules == Rules::Plain { Ok(0) } else { Err(GameError::Rules { table: table.clone(), rules }) }
     }
 
     fn show(&self, table: &TableName, cell: Cell) -> Result<String, GameError> {

@@ -47,7 +47,7 @@ pub use dice::Dice;
 pub use game::{Ewn, INDEX_VERSION, MOST_STONES};
 pub use grade::{Losses, grade, loss};
 pub use index::Index;
-pub use notation::{NotationError, read_rolled};
+pub use notation::{NotationError, NotationFault, read_rolled};
 pub use picture::picture;
 pub use players::{
     Greedy, Lookup, LookupError, Player, PlayerKind, Random, Situation, Surroundings, TablePlayer, UnknownPlayer,

@@ -7,19 +7,96 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Color, Die, Move, Position, Square};
+use crate::{Color, Die, Move, Position, PositionError, Square};
 
 /// A text that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot read {given:?}: {reason}")]
+#[error("cannot read {given:?}: {fault}")]
 pub struct NotationError {
     given: String,
-    reason: String,
+    fault: NotationFault,
+}
+
+/// Why a text could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotationFault {
+    /// A stone of neither side.
+    #[error("a stone begins with R or B")]
+    Stone,
+    /// A side that is none.
+    #[error("the side to move is r or b")]
+    Side,
+    /// A roll that is none.
+    #[error("a die shows 1 to 6, as in r3")]
+    Die,
+    /// Two sides to move.
+    #[error("the side to move is there twice")]
+    Sides,
+    /// A word that means nothing.
+    #[error("neither a stone, as in R1b1, nor the side to move, r or b")]
+    Word,
+    /// No side to move.
+    #[error("the side to move, r or b, is missing")]
+    NoSide,
+    /// A square that is none.
+    #[error("not a square: a column a to e, then a row 1 to 5, as in c4")]
+    Square,
+    /// A roll where none is wanted.
+    #[error("a roll is not asked for here: r or b alone")]
+    Rolled,
+    /// Stones that make no position.
+    #[error(transparent)]
+    Position(PositionError),
+    /// A move that is not allowed.
+    #[error("no legal move with a {die}; there are {legal}")]
+    Illegal {
+        /// The roll.
+        die: Die,
+        /// Those that are, or that there are none.
+        legal: String,
+    },
 }
 
 impl NotationError {
-    pub(crate) fn new(given: &str, reason: impl Into<String>) -> Self {
-        Self { given: given.chars().take(100).collect(), reason: reason.into() }
+    pub(crate) fn new(given: &str, fault: NotationFault) -> Self {
+        Self { given: given.chars().take(100).collect(), fault }
+    }
+
+    /// The words that could not be read.
+    #[must_use]
+    pub fn given(&self) -> &str {
+        &self.given
+    }
+
+    /// Why not.
+    #[must_use]
+    pub const fn fault(&self) -> &NotationFault {
+        &self.fault
+    }
+}
+
+impl NotationFault {
+    /// The fault in a word, for programs: `stone`, `side`, `die`, `sides`, `word`, `no_side`, `square`, `rolled`, `illegal`, or
+    /// of stones `number`, `twice`, `shared`, `empty` or `both_won`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Stone => "stone",
+            Self::Side => "side",
+            Self::Die => "die",
+            Self::Sides => "sides",
+            Self::Word => "word",
+            Self::NoSide => "no_side",
+            Self::Square => "square",
+            Self::Rolled => "rolled",
+            Self::Position(PositionError::Number(_)) => "number",
+            Self::Position(PositionError::Twice(..)) => "twice",
+            Self::Position(PositionError::Shared(_)) => "shared",
+            Self::Position(PositionError::Empty) => "empty",
+            Self::Position(PositionError::BothWon) => "both_won",
+            Self::Illegal { .. } => "illegal",
+        }
     }
 }
 
@@ -44,33 +121,30 @@ pub fn read_rolled(text: &str) -> Result<(Position, Option<Die>), NotationError>
     let mut stones = Vec::new();
     let mut side = None;
     for word in text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
-        let wrong = |reason: &str| NotationError::new(word, reason);
+        let wrong = |fault| NotationError::new(word, fault);
         match word.as_bytes() {
             [letter, number @ b'1'..=b'6', square @ ..] if square.len() == 2 => {
-                let color = color(*letter).ok_or_else(|| wrong("a stone begins with R or B"))?;
+                let color = color(*letter).ok_or_else(|| wrong(NotationFault::Stone))?;
                 stones.push((color, number - b'0', word[2..].parse::<Square>()?));
             }
             [letter, roll @ ..] if roll.len() <= 1 => {
-                let to_move = color(*letter).ok_or_else(|| wrong("the side to move is r or b"))?;
+                let to_move = color(*letter).ok_or_else(|| wrong(NotationFault::Side))?;
                 let die = match roll {
                     [] => None,
-                    [digit] => Some(
-                        digit
-                            .checked_sub(b'0')
-                            .and_then(Die::new)
-                            .ok_or_else(|| wrong("a die shows 1 to 6, as in r3"))?,
-                    ),
-                    _ => return Err(wrong("a die shows 1 to 6, as in r3")),
+                    [digit] => {
+                        Some(digit.checked_sub(b'0').and_then(Die::new).ok_or_else(|| wrong(NotationFault::Die))?)
+                    }
+                    _ => return Err(wrong(NotationFault::Die)),
                 };
                 if side.replace((to_move, die)).is_some() {
-                    return Err(wrong("the side to move is there twice"));
+                    return Err(wrong(NotationFault::Sides));
                 }
             }
-            _ => return Err(wrong("neither a stone, as in R1b1, nor the side to move, r or b")),
+            _ => return Err(wrong(NotationFault::Word)),
         }
     }
-    let (to_move, die) = side.ok_or_else(|| NotationError::new(text, "the side to move, r or b, is missing"))?;
-    let position = Position::new(stones, to_move).map_err(|e| NotationError::new(text, e.to_string()))?;
+    let (to_move, die) = side.ok_or_else(|| NotationError::new(text, NotationFault::NoSide))?;
+    let position = Position::new(stones, to_move).map_err(|e| NotationError::new(text, NotationFault::Position(e)))?;
     Ok((position, die))
 }
 
@@ -80,7 +154,7 @@ impl FromStr for Position {
     fn from_str(text: &str) -> Result<Self, NotationError> {
         match read_rolled(text)? {
             (position, None) => Ok(position),
-            (_, Some(_)) => Err(NotationError::new(text, "a roll is not asked for here: r or b alone")),
+            (_, Some(_)) => Err(NotationError::new(text, NotationFault::Rolled)),
         }
     }
 }
@@ -103,7 +177,7 @@ impl Position {
         self.legal_moves(die).find(|m| plain(&m.to_string()) == wanted).ok_or_else(|| {
             let legal: Vec<_> = self.legal_moves(die).map(|m| m.to_string()).collect();
             let legal = if legal.is_empty() { "none, the game is over".to_owned() } else { legal.join(", ") };
-            NotationError::new(text, format!("no legal move with a {die}; there are {legal}"))
+            NotationError::new(text, NotationFault::Illegal { die, legal })
         })
     }
 }

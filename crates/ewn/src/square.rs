@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Color, NotationError};
+use crate::{Color, NotationError, NotationFault};
 
 /// One of the 25 squares, numbered `5 * row + column` from the top left.
 ///
@@ -143,7 +143,7 @@ impl FromStr for Square {
             [column, row @ b'1'..=b'5'] if matches!(column.to_ascii_lowercase(), b'a'..=b'e') => {
                 Ok(Square(5 * (b'5' - row) + (column.to_ascii_lowercase() - b'a')))
             }
-            _ => Err(NotationError::new(text, "not a square: a column a to e, then a row 1 to 5, as in c4")),
+            _ => Err(NotationError::new(text, NotationFault::Square)),
         }
     }
 }

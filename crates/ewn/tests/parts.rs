@@ -130,6 +130,16 @@ fn what_is_asked_out_of_turn_is_refused() {
 
 /// In one against one Red has 370 of 553 placements.
 #[test]
+fn rules_of_repetition_are_refused() {
+    let table = Ewn.table("EWN1B1").unwrap();
+    assert_eq!(Ewn.repetition_bytes(&table, Rules::Plain).unwrap(), 0);
+    let error = Ewn.repetition_bytes(&table, Rules::Axf).unwrap_err().to_string();
+    assert_eq!(error, "EWN1B1 is of a game without rules of repetition: give the rules plain, not axf");
+    let solved = solve(&Ewn, &table, Metric::Odds, Rules::Check, Arc::new(MemoryTables::new()));
+    assert!(solved.err().unwrap().to_string().contains("not check"));
+}
+
+#[test]
 fn counts_over_the_full_board() {
     let tables = tables(&[]);
     let table = Ewn.table("EWN1B1").unwrap();

@@ -174,9 +174,7 @@ impl Game for ExplicitTables {
             )));
         }
         if spec.rules != Rules::Plain {
-            let reason =
-                format!("{} knows no rule of repetition: give the rules plain, not {}", spec.table, spec.rules);
-            return Err(GameError::OutOfTurn(reason));
+            return Err(GameError::Rules { table: spec.table.clone(), rules: spec.rules });
         }
         let table = Arc::clone(self.get(&spec.table)?);
         Ok(Box::new(part::ExplicitPart::new(table, spec)?))
@@ -184,6 +182,10 @@ impl Game for ExplicitTables {
 
     fn metrics(&self, _table: &TableName) -> &'static [Metric] {
         &[Metric::Dtm]
+    }
+
+    fn repetition_bytes(&self, table: &TableName, rules: Rules) -> Result<u64, GameError> {
+        if rules == Rules::Plain { Ok(0) } else { Err(GameError::Rules { table: table.clone(), rules }) }
     }
 
     fn show(&self, table: &TableName, cell: Cell) -> Result<String, GameError> {

@@ -156,6 +156,14 @@ pub enum GameError {
         /// What is exceeded, with numbers.
         reason: String,
     },
+    /// A table of a game in which nothing is repeated, under rules of repetition.
+    #[error("{table} is of a game without rules of repetition: give the rules plain, not {rules}")]
+    Rules {
+        /// Which table.
+        table: TableName,
+        /// The rules that were asked for.
+        rules: Rules,
+    },
     /// A smaller table that could not be read.
     #[error("cannot read the smaller table {table} ({metric})")]
     Tables {
@@ -305,7 +313,7 @@ pub trait Game: Send + Sync {
     /// folder as well: an estimate by the most that was measured, as it depends on how much is undecided.
     ///
     /// # Errors
-    /// As [`shape`](Game::shape).
+    /// As [`shape`](Game::shape); [`GameError::Rules`] where the game has no such rules.
     fn repetition_bytes(&self, _table: &TableName, _rules: Rules) -> Result<u64, GameError> {
         Ok(0)
     }

@@ -179,6 +179,9 @@ fn breadth_first_gives_the_same_labels() {
     }
     let against = setting(Players::Two, 0, false);
     assert!(matches!(by_breadth(against.table.as_ref(), &against.name), Err(GameError::OutOfTurn(_))));
+    let ruled = solve(&against.game, &against.name, Metric::Dtm, Rules::Axf, Arc::new(MemoryTables::new()));
+    assert!(matches!(ruled.err(), Some(GameError::Rules { rules: Rules::Axf, .. })));
+    assert!(against.game.repetition_bytes(&against.name, Rules::Check).is_err());
 }
 
 #[test]
