@@ -13,7 +13,7 @@ use crate::error::Text;
 use crate::{Chase, PuzzleError, Sanctuary, file};
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct File {
     #[serde(rename = "puzzle")]
     _puzzle: String,

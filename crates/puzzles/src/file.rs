@@ -11,6 +11,7 @@ use crate::{Board, Maze, PuzzleError, chase_file, drawing, regions_file, river_f
 
 /// What every file says, and what tells the two kinds of mazes apart. The rest is left to its kind.
 #[derive(Deserialize)]
+#[serde(expecting = "a table")]
 struct Head {
     puzzle: Option<Spanned<String>>,
     drawing: Option<IgnoredAny>,
@@ -18,7 +19,7 @@ struct Head {
 
 /// A maze that is drawn.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct Drawn {
     #[serde(rename = "puzzle")]
     _puzzle: String,

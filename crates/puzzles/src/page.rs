@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use canju_retro::Players;
+use canju_retro::{Cell, Players, Side};
 
 use crate::Solution;
 use crate::svg::{Drawn, escape};
@@ -33,15 +33,20 @@ impl Solution {
         for (at, (scene, words)) in scenes.scenes.iter().enumerate() {
             let now = if at == 0 { " now" } else { "" };
             let _ = writeln!(body, "<g class=\"scene{now}\">{scene}</g>");
-            let words = escape(words);
-            let _ = writeln!(steps, "<li><button type=\"button\"><span>{at}</span><span>{words}</span></button></li>");
+            let [words, chinese] = words.each_ref().map(|words| escape(words));
+            let _ = writeln!(
+                steps,
+                "<li><button type=\"button\"><span>{at}</span><span data-zh=\"{chinese}\">{words}</span></button></li>"
+            );
         }
         let picture = self.framed(&Drawn { size: scenes.ground.size, body });
-        let first = scenes.scenes.first().map_or("", |(_, words)| words);
+        let first = scenes.scenes.first().map_or("", |(_, [words, _])| words);
+        let [summary, chinese] = self.summary();
         // What is put in is not looked at again: a title may be any text.
         let parts = [
             ("title", escape(puzzle.title())),
-            ("summary", escape(&self.summary())),
+            ("summary", escape(&summary)),
+            ("chinese", escape(&chinese)),
             ("picture", picture),
             ("first", escape(first)),
             ("steps", steps),
@@ -59,18 +64,43 @@ impl Solution {
         Ok(page + rest)
     }
 
-    /// How it ends, in words.
-    fn summary(&self) -> String {
+    /// How it ends, in English and in Chinese.
+    fn summary(&self) -> [String; 2] {
         let counts = self.counts();
-        let (positions, legal) = (counts.positions, counts.legal);
+        let (positions, legal, decided, open) = (counts.positions, counts.legal, counts.decided, counts.open);
         match (self.puzzle().rules().players(), self.steps()) {
-            (Players::One, Some(steps)) => format!(
-                "{positions} positions, {legal} legal: {} solvable, {} dead; the least number of steps is {steps}",
-                counts.decided, counts.open
-            ),
-            (Players::One, None) => format!("{positions} positions, {legal} legal: there is no solution"),
-            (Players::Two, Some(plies)) => format!("the cat catches the mouse in {plies} plies"),
-            (Players::Two, None) => "the mouse is safe".to_owned(),
+            (Players::One, Some(steps)) => [
+                format!(
+                    "{positions} positions, {legal} legal: {decided} solvable, {open} dead; the least number of steps is {steps}"
+                ),
+                format!("共 {positions} 个状态，合法 {legal} 个：可解 {decided} 个，死局 {open} 个；最少 {steps} 步"),
+            ],
+            (Players::One, None) => [
+                format!("{positions} positions, {legal} legal: there is no solution"),
+                format!("共 {positions} 个状态，合法 {legal} 个：无解"),
+            ],
+            (Players::Two, Some(plies)) => {
+                let unit = if plies == 1 { "ply" } else { "plies" };
+                [format!("the cat catches the mouse in {plies} {unit}"), format!("猫在 {plies} 步内抓住老鼠")]
+            }
+            (Players::Two, None) => self.safe(),
         }
+    }
+
+    /// That the mouse is safe, and where it is to move what keeps it so.
+    fn safe(&self) -> [String; 2] {
+        let (puzzle, start) = (self.puzzle(), self.puzzle().start());
+        let best = match start.side {
+            Side::First => Vec::new(),
+            Side::Second => self.best(start),
+        };
+        let told = |told: &str, mark: &str, or: &str, step: &dyn Fn(Cell) -> String| match best.is_empty() {
+            true => told.to_owned(),
+            false => format!("{told}{mark}{}", best.iter().map(|&to| step(to)).collect::<Vec<_>>().join(or)),
+        };
+        [
+            told("the mouse is safe", ": ", ", or ", &|to| puzzle.step(start, to)),
+            told("老鼠安全", "：", "，或", &|to| puzzle.step_in_chinese(start, to)),
+        ]
     }
 }

@@ -11,7 +11,7 @@ use crate::regions::{MOST_CELLS, Passage};
 use crate::{PuzzleError, Regions, file};
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct File {
     #[serde(rename = "puzzle")]
     _puzzle: String,
@@ -22,7 +22,7 @@ struct File {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct Region {
     name: Spanned<String>,
     next: Vec<Spanned<Next>>,
@@ -51,7 +51,7 @@ impl<'de> Deserialize<'de> for Next {
 
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Next, A::Error> {
                 #[derive(Deserialize)]
-                #[serde(deny_unknown_fields)]
+                #[serde(deny_unknown_fields, expecting = "{ to = NAME, length = NUMBER }")]
                 struct Measured {
                     to: String,
                     length: u32,

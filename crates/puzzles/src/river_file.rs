@@ -14,7 +14,7 @@ const MOST_SEATS: usize = 16;
 const MOST_LOADS: usize = 100_000;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct File {
     #[serde(rename = "puzzle")]
     _puzzle: String,
@@ -26,7 +26,7 @@ struct File {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct Entry {
     name: Spanned<String>,
     many: Option<String>,
@@ -43,7 +43,7 @@ fn one() -> Spanned<u32> {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct Boat {
     /// So many of any kind.
     seats: Option<Spanned<usize>>,
@@ -55,7 +55,7 @@ struct Boat {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct Rule {
     #[serde(default)]
     all: Vec<Spanned<String>>,

@@ -25,8 +25,8 @@ const MOUSE: &str = "#cbd5e1";
 pub(crate) struct Scenes {
     /// What all scenes have in common.
     pub(crate) ground: Drawn,
-    /// A scene for each position, and what led there in words.
-    pub(crate) scenes: Vec<(String, String)>,
+    /// A scene for each position, and what led there in words, in English and in Chinese.
+    pub(crate) scenes: Vec<(String, [String; 2])>,
 }
 
 impl Solution {
@@ -34,8 +34,11 @@ impl Solution {
     pub(crate) fn scenes(&self, line: &[Cell]) -> Scenes {
         let puzzle = self.puzzle();
         let words = |at: usize| match at.checked_sub(1) {
-            None => puzzle.describe(line[at]),
-            Some(before) => puzzle.step(line[before], line[at]),
+            None => [puzzle.describe(line[at]), puzzle.describe_in_chinese(line[at])],
+            Some(before) => {
+                let (from, to) = (line[before], line[at]);
+                [puzzle.step(from, to), puzzle.step_in_chinese(from, to)]
+            }
         };
         match puzzle.board() {
             Board::River(river) => {
@@ -69,7 +72,11 @@ impl Solution {
                 "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{}\" fill=\"none\" stroke=\"{WAY}\" stroke-width=\"5\"/>",
                 NODE + 4.0
             );
-            (ring, if far == 0 { name.to_owned() } else { format!("to {name}: {far} so far") })
+            let words = match far {
+                0 => [name.to_owned(), name.to_owned()],
+                _ => [format!("to {name}: {far} so far"), format!("到 {name}：已走 {far}")],
+            };
+            (ring, words)
         });
         Scenes { ground: self.regions(regions, line), scenes: scenes.collect() }
     }

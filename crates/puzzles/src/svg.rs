@@ -134,6 +134,7 @@ impl Solution {
         let (width, height) = graph.size;
         let moves: Vec<String> = line.windows(2).map(|pair| self.puzzle().step(pair[0], pair[1])).collect();
         let verdict = match self.steps() {
+            Some(1) => "caught in 1 ply".to_owned(),
             Some(steps) => format!("caught in {steps} plies"),
             None => "the mouse is safe".to_owned(),
         };

@@ -45,6 +45,58 @@ impl Puzzle {
         }
     }
 
+    /// The same in Chinese, for pages: names stay as the file has them.
+    pub(crate) fn step_in_chinese(&self, from: Cell, to: Cell) -> String {
+        match &self.board() {
+            Board::River(river) => {
+                let load = river.load(from, to).unwrap_or_default();
+                let (boat, _) = river.position(from);
+                format!("{}{}", group_in_chinese(river.passengers(), &load), if boat { "过河" } else { "回来" })
+            }
+            Board::Maze(_) => match self.step(from, to).as_str() {
+                "up" => "向上",
+                "down" => "向下",
+                "left" => "向左",
+                _ => "向右",
+            }
+            .to_owned(),
+            Board::Regions(regions) => match regions.name(to) {
+                Some(name) => format!("到 {name}"),
+                None => "继续".to_owned(),
+            },
+            Board::Chase(chase) => {
+                let (who, at) = match from.side {
+                    Side::First => ("猫", chase.places(to)[0]),
+                    Side::Second => ("老鼠", chase.places(to)[1]),
+                };
+                format!("{who}到 {}", chase.nodes().get(at).map_or("", String::as_str))
+            }
+        }
+    }
+
+    /// A position in Chinese.
+    pub(crate) fn describe_in_chinese(&self, cell: Cell) -> String {
+        match &self.board() {
+            Board::River(river) => {
+                let (boat, here) = river.position(cell);
+                let all = river.passengers();
+                let there: Vec<u32> = all.iter().zip(&here).map(|(p, h)| p.count - h).collect();
+                let [start, end] = [&here, &there].map(|bank| group_in_chinese(all, bank));
+                format!("此岸：{start}；对岸：{end}；船在{}", if boat { "此岸" } else { "对岸" })
+            }
+            Board::Maze(maze) => {
+                let (row, column) = maze.square(cell);
+                format!("第 {} 行，第 {} 列", row + 1, column + 1)
+            }
+            Board::Regions(regions) => regions.name(cell).map_or_else(|| "途中".to_owned(), str::to_owned),
+            Board::Chase(chase) => {
+                let [cat, mouse] = chase.places(cell).map(|at| chase.nodes().get(at).map_or("", String::as_str));
+                let mover = if cell.side == Side::First { "猫" } else { "老鼠" };
+                format!("猫在 {cat}，老鼠在 {mouse}，{mover}走")
+            }
+        }
+    }
+
     /// A position in words.
     #[must_use]
     pub fn describe(&self, cell: Cell) -> String {
@@ -83,4 +135,16 @@ pub(crate) fn group(passengers: &[Passenger], counts: &[u32]) -> String {
         })
         .collect();
     if words.is_empty() { "nobody".to_owned() } else { words.join(", ") }
+}
+
+/// The same in Chinese.
+fn group_in_chinese(passengers: &[Passenger], counts: &[u32]) -> String {
+    let some = passengers.iter().zip(counts).filter(|&(_, &count)| count > 0);
+    let words: Vec<String> = some
+        .map(|(passenger, &count)| match passenger.count {
+            1 => passenger.name.clone(),
+            _ => format!("{} ×{count}", passenger.name),
+        })
+        .collect();
+    if words.is_empty() { "无人".to_owned() } else { words.join("、") }
 }

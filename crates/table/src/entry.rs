@@ -10,6 +10,7 @@ use crate::{BySide, ShardInfo};
 
 /// What is stored of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 pub struct MetricEntry {
     /// The shards in order; together they hold all slices.
     pub shards: Vec<ShardInfo>,
@@ -32,6 +33,7 @@ pub struct MetricEntry {
 
 /// The longest win and the longest loss of one side to move, where there are any.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 pub struct LongestPair {
     /// The longest win.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,6 +45,7 @@ pub struct LongestPair {
 
 /// How long, and a position that is so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 pub struct LongestLine {
     /// Rule violations still open to the loser; 0 under the plain rules.
     pub order: u16,
@@ -54,6 +57,7 @@ pub struct LongestLine {
 
 /// Legal positions of one side to move by value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 pub struct Histogram {
     /// Draws.
     pub draw: u64,
@@ -67,6 +71,7 @@ pub struct Histogram {
 
 /// A smaller table that a metric was built from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 pub struct SmallerTable {
     /// The table.
     #[serde(with = "names::text")]
@@ -80,6 +85,7 @@ pub struct SmallerTable {
 
 /// How the cells of a metric were checked against their successors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 pub struct Verification {
     /// Who did it.
     pub by: Vec<String>,
@@ -91,6 +97,7 @@ pub struct Verification {
 
 /// What a metric cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 pub struct BuildStatistics {
     /// How many workers took part.
     pub workers: u32,

@@ -15,6 +15,7 @@ pub const MANIFEST_FORMAT: u32 = 1;
 ///
 /// The order of the fields here is their order in the JSON, which the content hash depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 pub struct Manifest {
     /// The version of the manifest, [`MANIFEST_FORMAT`].
     pub format: u32,
@@ -42,6 +43,7 @@ pub struct Manifest {
 
 /// One thing for each side to move, named as in a FEN.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 pub struct BySide<T> {
     /// The side that the table names first.
     pub w: T,
@@ -61,6 +63,7 @@ impl<T> BySide<T> {
 
 /// Positions of one side to move over the full board, symmetric ones counted apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 pub struct SideCounts {
     /// All, illegal ones too.
     pub cells: u64,
@@ -202,6 +205,7 @@ impl Manifest {
     pub fn parse(file: &str, json: &[u8]) -> Result<Self, ManifestError> {
         let error = |field: String, reason: String| ManifestError { file: file.to_owned(), field, reason };
         #[derive(Deserialize)]
+        #[serde(expecting = "an object")]
         struct Version {
             format: Option<u32>,
         }

@@ -105,6 +105,7 @@ impl ShardSpec {
 
 /// A finished shard as the manifest lists it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 pub struct ShardInfo {
     /// The shard's number; its key follows from it.
     pub number: u32,

@@ -29,6 +29,16 @@ fn what_it_is() {
     says("puzzle = \"river\"\n", Some(1), &["passenger"]);
 }
 
+/// What was expected is told as files have it.
+#[test]
+fn no_type_has_a_name() {
+    says("puzzle = \"river\"\npassenger = [3]\n", Some(2), &["expected a table"]);
+    says("puzzle = \"river\"\npassenger = 3\n", Some(2), &["expected a sequence"]);
+    says(&format!("{HEAD}{HUNTER}boat = 3\n"), Some(5), &["boat"]);
+    says(&format!("{HEAD}boat = 3\n{HUNTER}"), Some(2), &["expected a table"]);
+    says("puzzle = \"maze\"\nregion = [\"a\"]\n", Some(2), &["expected a table"]);
+}
+
 const HEAD: &str = "puzzle = \"river\"\n";
 const HUNTER: &str = "[[passenger]]\nname = \"hunter\"\nrows = true\n";
 const SEATS: &str = "[boat]\nseats = 2\n";

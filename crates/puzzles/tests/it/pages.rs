@@ -26,12 +26,42 @@ fn every_example_is_a_page() {
             "{}",
             puzzle.title()
         );
-        for name in ["{title}", "{summary}", "{picture}", "{first}", "{steps}"] {
+        for name in ["{title}", "{summary}", "{chinese}", "{picture}", "{first}", "{steps}"] {
             assert!(!page.contains(name), "{name}");
         }
         seen += 1;
     }
     assert!(seen >= 10);
+}
+
+/// Where there is no end, what keeps the mouse safe is told.
+#[test]
+fn what_keeps_the_mouse_safe_is_told() {
+    let puzzle = crate::example("chase.toml");
+    let page = Solution::of(&puzzle).unwrap().page().unwrap();
+    let start = puzzle.start();
+    let best: Vec<String> =
+        crate::solved("chase.toml").best(start).into_iter().map(|to| puzzle.step(start, to)).collect();
+    assert!(!best.is_empty() && page.contains(&format!("the mouse is safe: {}", best.join(", or "))), "{best:?}");
+}
+
+/// Browsers that speak Chinese are told everything in Chinese but for the names of the file.
+#[test]
+fn every_step_is_told_in_chinese_too() {
+    for (name, wanted) in [
+        ("ghosts.toml", ["此岸：person ×3、ghost ×3；对岸：无人；船在此岸", "过河", "最少 11 步"]),
+        ("maze.txt", ["第 2 行，第 1 列", "向下", "最少 58 步"]),
+        ("castle.toml", ["到 ", "：已走 ", "最少 5 步"]),
+        ("chase-open.toml", ["猫在 2，老鼠在 3，老鼠走", "老鼠到 ", "猫在 8 步内抓住老鼠"]),
+        ("chase.toml", ["猫在 2，老鼠在 3，老鼠走", "老鼠安全：老鼠到 ", "老鼠安全"]),
+    ] {
+        let page = crate::solved(name).page().unwrap();
+        let told: String = page.split("data-zh=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+        for words in wanted {
+            assert!(told.contains(words), "{name}: {words} is not in {told}");
+        }
+        assert_eq!(page.matches("data-zh=\"").count(), page.matches("<li>").count() + 1, "{name}");
+    }
 }
 
 /// Who is where: three of each at the start, the boat with them; in the end all across.
