@@ -31,7 +31,7 @@ pub enum ProbeError {
         fen: String,
     },
     /// No table can hold the position's endgame: too many men, or no endgame at all.
-    #[error("the position's value is unknown: its endgame cannot be indexed; take pieces off the board")]
+    #[error("the position's value is unknown: no table can hold so many pieces; take some off the board")]
     Endgame(#[source] GameError),
     /// The table is missing or damaged.
     #[error(transparent)]

@@ -8,7 +8,7 @@ use canju_table::{Manifest, Table, TableError, TableSet};
 use canju_xiangqi::{Color, Material, Move, Position, Role};
 
 use crate::endgames::{Endgame, Endgames};
-use crate::{Distances, ProbeError, Reason, Value, Wdl};
+use crate::{Distances, ProbeError, Reason, Unknown, Value, Wdl};
 
 /// A move with its value for who makes it, or why that is not known.
 pub type RatedMove = (Move, Result<Value, ProbeError>);
@@ -160,6 +160,48 @@ impl Prober {
             (known.is_err(), known.as_ref().ok().map(|value| merit(position, *chosen, value, first)), *chosen)
         });
         Ok(moves)
+    }
+
+    /// The best move that is known to win a position that is unknown for this reason: one that ends the game, or one that
+    /// leads to a table that is there. The position is then won, as fast as by this move or faster; where there is none it may
+    /// be anything. Moves into tables that are known to be missing cost nothing.
+    ///
+    /// # Errors
+    /// As [`Prober::rated`].
+    pub fn won_by(&self, position: &Position, unknown: &Unknown) -> Result<Option<(Move, Value)>, ProbeError> {
+        if unknown.reason == Reason::Illegal {
+            return Ok(None);
+        }
+        let material = |position: &Position| Material::of(position).canonical().0;
+        let mut absent: Vec<Material> = Vec::new();
+        if unknown.is_of_the_table() {
+            absent.push(material(position));
+        }
+        let mut best: Option<(Move, Value)> = None;
+        for &chosen in &position.legal_moves() {
+            let after = position.play(chosen);
+            let known = match absent.contains(&material(&after)) && after.has_legal_move() {
+                true => continue,
+                false => self.probe(&after),
+            };
+            let value = match known {
+                Ok(value) => value.of_move(position.is_capture(chosen)),
+                Err(error) => match Unknown::of(&error, &self.tables) {
+                    Some(unknown) if unknown.reason != Reason::Illegal => {
+                        if unknown.is_of_the_table() {
+                            absent.push(material(&after));
+                        }
+                        continue;
+                    }
+                    _ => return Err(error),
+                },
+            };
+            let key = |&(chosen, value): &(Move, Value)| merit(position, chosen, &value, Metric::Dtm);
+            if value.outcome == Wdl::Win && best.as_ref().is_none_or(|best| key(&(chosen, value)) < key(best)) {
+                best = Some((chosen, value));
+            }
+        }
+        Ok(best)
     }
 
     /// Whether the distances to mate and to conversion are wanted and the position's table has them.

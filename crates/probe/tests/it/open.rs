@@ -169,3 +169,31 @@ fn tables_that_come_later_and_tables_that_change_are_found() {
     assert_eq!(prober.probe(&position).unwrap(), Value { dtm: Some(1), ..less });
     assert_eq!(prober.moves(&position).unwrap()[0].1.dtm, Some(1));
 }
+
+/// Without its own table a position is known to be won where a move out of it wins: that is true, and the bounds hold.
+#[test]
+fn a_win_by_a_move_is_a_win() {
+    let source = MemorySource::new();
+    for (key, bytes) in FILES.iter().filter(|(key, _)| !key.contains("/KRKN/")) {
+        source.insert(key, bytes.clone());
+    }
+    let (without, full) = (Prober::new(TableSet::open(Arc::new(source), Rules::Plain)), prober(&FILES));
+    let (mut won, mut open) = (0, 0);
+    for position in positions("KRKN", 199) {
+        let Err(error) = without.probe(&position) else { continue };
+        let unknown = Unknown::of(&error, without.tables()).unwrap();
+        let by = without.won_by(&position, &unknown).unwrap();
+        let best = without.rated(&position).unwrap().into_iter().next();
+        let best = best.and_then(|(chosen, value)| Some((chosen, value.ok()?))).filter(|(_, v)| v.outcome == Wdl::Win);
+        assert_eq!(by, best, "{position}");
+        let Some((_, bound)) = by else {
+            open += 1;
+            continue;
+        };
+        won += 1;
+        let exact = full.probe(&position).unwrap();
+        assert_eq!(exact.outcome, Wdl::Win, "{position}");
+        assert!(exact.dtm <= bound.dtm && exact.dtc <= bound.dtc, "{position}: {exact:?}, {bound:?}");
+    }
+    assert!(won > 20 && open > 20, "{won} {open}");
+}
