@@ -19,7 +19,7 @@ pub(crate) enum Outcome {
 }
 
 /// A side.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Turn {
     Red,
@@ -57,8 +57,30 @@ pub(crate) struct Probed {
     pub ended: Option<Ending>,
     /// True where the side to move is in check.
     pub check: bool,
+    /// Where the outcome is unknown and a move is known to win all the same: the best of these. The position is won, as fast
+    /// as by this move or faster. Left out otherwise; then the position may be anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub won_by: Option<WonBy>,
     /// Why the outcome is unknown; `null` where it is known.
     pub unknown: Option<Unknown>,
+}
+
+/// A move that wins, counted from before it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct WonBy {
+    /// Its squares: `h2e2`.
+    #[serde(rename = "move")]
+    pub squares: String,
+    /// In the notation of the World Xiangqi Federation.
+    pub wxf: String,
+    /// In Chinese.
+    pub chinese: String,
+    /// As of a position.
+    #[serde(skip_serializing_if = "is_none")]
+    #[schema(minimum = 1)]
+    pub order: u16,
+    pub dtm: Option<u16>,
+    pub dtc: Option<u16>,
 }
 
 /// A position and its moves.

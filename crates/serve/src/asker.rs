@@ -10,8 +10,9 @@ use canju_table::TableError;
 use canju_xiangqi::notation::{Notation, write_move};
 use canju_xiangqi::{Material, Move, Position};
 
-use crate::answers::{Ending, Line, NoLine, Outcome, Probed, Rated, WithMoves};
+use crate::answers::{Ending, Line, NoLine, Outcome, Probed, Rated, WithMoves, WonBy};
 use crate::failure::Failure;
+use crate::fault::PositionFault;
 use crate::statistics::Listing;
 use crate::unknown::{away, judge};
 
@@ -47,13 +48,20 @@ impl Asker {
 
     /// The value of a position.
     pub fn probe(&self, position: &Position) -> Result<Probed, Failure> {
-        self.stand(position).map(|(probed, _)| probed)
+        self.stand_won(position).map(|(probed, _)| probed)
     }
 
     /// The value of a position and of each of its moves.
     pub fn moves(&self, position: &Position) -> Result<WithMoves, Failure> {
-        let (probed, _) = self.stand(position)?;
-        let moves = self.rated(position)?.into_iter().map(|(chosen, value)| show(position, chosen, value)).collect();
+        let (mut probed, known) = self.stand(position)?;
+        let rated = self.rated(position)?;
+        // Of the moves of an unknown position the first is the best that is known.
+        if let (Err(_), Some((chosen, Ok(value)))) = (&known, rated.first())
+            && Outcome::from(value.outcome) == Outcome::Win
+        {
+            probed.won_by = Some(WonBy::new(position, *chosen, value));
+        }
+        let moves = rated.into_iter().map(|(chosen, value)| show(position, chosen, value)).collect();
         Ok(WithMoves { position: probed, moves })
     }
 
@@ -81,7 +89,7 @@ impl Asker {
         limit: usize,
         deadline: Deadline,
     ) -> Result<Line, Failure> {
-        let (probed, known) = self.stand(position)?;
+        let (probed, known) = self.stand_won(position)?;
         let mut line = Line {
             metric: None,
             plies: 0,
@@ -146,6 +154,17 @@ impl Asker {
         Ok(Ok((moves, board)))
     }
 
+    /// The same, and where its value is unknown a move that wins all the same, if one is known to.
+    fn stand_won(&self, position: &Position) -> Result<(Probed, Known), Failure> {
+        let (mut probed, known) = self.stand(position)?;
+        if let Err(unknown) = &known {
+            let won = self.prober.won_by(position, unknown);
+            let won = won.map_err(|error| self.judge(&error).err().unwrap_or_else(Failure::internal))?;
+            probed.won_by = won.map(|(chosen, value)| WonBy::new(position, chosen, &value));
+        }
+        Ok((probed, known))
+    }
+
     /// What is told of a position, and its value.
     fn stand(&self, position: &Position) -> Result<(Probed, Known), Failure> {
         let ended = Ending::of(position);
@@ -161,6 +180,7 @@ impl Asker {
             dtc: known.as_ref().ok().and_then(|value| value.dtc),
             ended,
             check: position.in_check(),
+            won_by: None,
             unknown: known.as_ref().err().map(Into::into),
         };
         Ok((probed, known))
@@ -210,18 +230,32 @@ impl Asker {
 pub(crate) fn read(fen: &str, most: usize) -> Result<Position, Failure> {
     if fen.len() > most {
         let text = format!("the FEN has {} bytes: give at most {most}", fen.len());
-        return Err(Failure::request("fen", text));
+        return Err(Failure::position("fen", text, PositionFault::long(fen.len())));
     }
-    let position = Position::from_fen(fen).map_err(|error| Failure::request("fen", error.to_string()))?;
+    let position =
+        Position::from_fen(fen).map_err(|error| Failure::position("fen", error.to_string(), (&error).into()))?;
     if let Some(reason) = position.illegality() {
         let error = ProbeError::Illegal { fen: position.to_fen(), reason };
-        return Err(Failure::request("illegal", error.to_string()));
+        return Err(Failure::position("illegal", error.to_string(), reason.into()));
     }
     Ok(position)
 }
 
 fn outcome(known: &Known) -> Outcome {
     known.as_ref().map_or(Outcome::Unknown, |value| value.outcome.into())
+}
+
+impl WonBy {
+    fn new(position: &Position, chosen: Move, value: &Value) -> Self {
+        Self {
+            squares: chosen.to_string(),
+            wxf: write_move(position, chosen, Notation::Wxf),
+            chinese: write_move(position, chosen, Notation::Chinese),
+            order: value.order,
+            dtm: value.dtm,
+            dtc: value.dtc,
+        }
+    }
 }
 
 /// A move as it is told.

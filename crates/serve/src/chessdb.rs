@@ -167,11 +167,7 @@ impl Asked {
             let Some(step) = step else { return Ok(Vec::new()) };
             if !banned.contains(&chosen.to_string().as_str()) {
                 let (outcome, order, check) = (value.outcome, value.order, after.in_check());
-                let keeps = match (outcome, own.dtc) {
-                    (Wdl::Win, Some(dtc)) => order == own.order && step <= dtc,
-                    (Wdl::Loss, Some(dtc)) => order == own.order && step > dtc,
-                    _ => false,
-                };
+                let keeps = order == own.order && own.dtc.is_some_and(|dtc| keeps(outcome, step, dtc));
                 candidates.push(Candidate { chosen, outcome, order, step, keeps, capture, check });
             }
         }
@@ -328,7 +324,44 @@ impl Answer {
     }
 }
 
+/// True where a move scores what its position does, or more: a win that is as fast, a loss that is as slow.
+const fn keeps(outcome: Wdl, step: u16, dtc: u16) -> bool {
+    match outcome {
+        Wdl::Win => step <= dtc,
+        Wdl::Loss => step >= dtc,
+        Wdl::Draw => false,
+    }
+}
+
 /// As the database reads a flag.
 fn is_true(word: &str) -> bool {
     ["1", "true", "on", "yes"].iter().any(|yes| yes.eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(squares: &str, step: u16, capture: bool) -> Candidate {
+        let chosen = squares.parse().unwrap_or_else(|_| unreachable!("{squares}"));
+        let (outcome, keeps) = (Wdl::Loss, keeps(Wdl::Loss, step, 6));
+        Candidate { chosen, outcome, order: 0, step, keeps, capture, check: false }
+    }
+
+    /// The loser's moves by the distance to conversion where the position's own is 6: as the database compares scores, those
+    /// that score no less than the position come before all others, quiet ones first.
+    #[test]
+    fn what_loses_as_slowly_comes_first() {
+        let mut all = [
+            candidate("a0a1", 2, true),
+            candidate("b0b1", 4, false),
+            candidate("c0c1", 6, true),
+            candidate("d0d1", 6, false),
+            candidate("e0e1", 8, true),
+        ];
+        all.sort_by_key(|candidate| (candidate.merit(Metric::Dtc), candidate.chosen));
+        assert_eq!(all.each_ref().map(|candidate| candidate.step), [6, 8, 6, 4, 2]);
+        assert_eq!(all[0].chosen.to_string(), "d0d1");
+        assert!([keeps(Wdl::Win, 6, 6), keeps(Wdl::Win, 4, 6)].iter().all(|&kept| kept) && !keeps(Wdl::Win, 8, 6));
+    }
 }

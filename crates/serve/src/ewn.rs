@@ -15,6 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::asker::Asker;
 use crate::failure::{ErrorBody, Failure};
+use crate::fault::PositionFault;
 use crate::positions::query;
 use crate::reply::{Keep, json, tagged};
 use crate::service::Service;
@@ -169,10 +170,10 @@ pub(crate) async fn tables(State(service): State<Arc<Service>>, headers: HeaderM
 /// A position, and what was rolled in it.
 fn read(text: &str, most: usize) -> Result<(Position, Option<Die>), Failure> {
     if text.len() > most {
-        let text = format!("the position has {} bytes: give at most {most}", text.len());
-        return Err(Failure::request("position", text));
+        let words = format!("the position has {} bytes: give at most {most}", text.len());
+        return Err(Failure::position("position", words, PositionFault::long(text.len())));
     }
-    read_rolled(text).map_err(|error| Failure::request("position", error.to_string()))
+    read_rolled(text).map_err(|error| Failure::position("position", error.to_string(), (&error).into()))
 }
 
 impl From<Color> for Dicer {

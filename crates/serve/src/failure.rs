@@ -6,6 +6,8 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::fault::{FileFault, PositionFault};
+
 /// Why there is no answer, by what the client can do.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
@@ -32,30 +34,28 @@ pub(crate) struct ErrorDetail {
     pub commands: Vec<String>,
     /// What is wrong with a file, and where.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<FileFault>,
-}
-
-/// What is wrong with a file of games, for who tells it in other words.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct FileFault {
-    /// `empty`, `unrecognised`, `fen`, `pieces`, `binit`, `no_fen`, `version`, `cut`, `large` or `many`.
-    pub reason: &'static str,
-    /// The line of a text, from 1.
+    pub file: Option<Box<FileFault>>,
+    /// What is wrong with a position.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<usize>,
-    /// The byte of a binary file, from 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub byte: Option<usize>,
+    pub position: Option<Box<PositionFault>>,
 }
 
 impl Failure {
     pub fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
-        Self { status, error: ErrorDetail { kind, message: message.into(), commands: Vec::new(), file: None } }
+        let (message, commands) = (message.into(), Vec::new());
+        Self { status, error: ErrorDetail { kind, message, commands, file: None, position: None } }
     }
 
     /// The client's question is wrong.
     pub fn request(kind: &'static str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, kind, message)
+    }
+
+    /// A wrong question about a position, with what is wrong in parts.
+    pub fn position(kind: &'static str, message: impl Into<String>, fault: PositionFault) -> Self {
+        let mut failure = Self::request(kind, message);
+        failure.error.position = Some(Box::new(fault));
+        failure
     }
 
     /// More is done than can be.

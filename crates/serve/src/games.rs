@@ -6,12 +6,13 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use canju_records::{Limits as FileLimits, NodeId, Place, Record, RecordError};
+use canju_records::{Limits as FileLimits, NodeId, Record, RecordError};
 use canju_xiangqi::notation::{Notation, write_move};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::failure::{ErrorBody, Failure, FileFault};
+use crate::failure::{ErrorBody, Failure};
+use crate::fault::FileFault;
 use crate::reply::{Keep, json};
 use crate::service::Service;
 
@@ -45,6 +46,8 @@ pub(crate) struct Game {
     comment: String,
     /// What could not be read, and where.
     warnings: Vec<String>,
+    /// The same in parts.
+    faults: Vec<FileFault>,
 }
 
 /// A move of a game.
@@ -91,12 +94,8 @@ fn read(bytes: &[u8], most: usize) -> Result<Games, Failure> {
 }
 
 fn wrong(error: &RecordError) -> Failure {
-    let (line, byte) = match error.place {
-        Place::Line(line) => (Some(line), None),
-        Place::Byte(byte) => (None, Some(byte)),
-    };
     let mut failure = Failure::request("games", error.to_string());
-    failure.error.file = Some(FileFault { reason: error.reason.name(), line, byte });
+    failure.error.file = Some(Box::new(error.into()));
     failure
 }
 
@@ -119,6 +118,7 @@ impl Game {
             moves: moves.collect(),
             comment: record.tree.comment(NodeId::START).to_owned(),
             warnings: record.warnings.iter().map(ToString::to_string).collect(),
+            faults: record.warnings.iter().map(FileFault::from).collect(),
         }
     }
 }

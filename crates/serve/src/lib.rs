@@ -28,6 +28,7 @@ mod chessdb;
 mod endgames;
 mod ewn;
 mod failure;
+mod fault;
 mod games;
 mod limits;
 mod page;

@@ -44,6 +44,7 @@ pub(crate) struct AskedLine {
 
 /// Positions to be answered at once.
 #[derive(Deserialize, ToSchema)]
+#[serde(expecting = "an object with `positions`")]
 pub(crate) struct Batch {
     /// At most 1000, or 100 with moves.
     positions: Vec<BatchPosition>,
@@ -54,6 +55,7 @@ pub(crate) struct Batch {
 
 /// One of them.
 #[derive(Deserialize, ToSchema)]
+#[serde(expecting = "an object with `fen`")]
 pub(crate) struct BatchPosition {
     fen: String,
 }

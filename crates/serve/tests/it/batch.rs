@@ -47,9 +47,13 @@ async fn bounds_hold() {
 
 #[tokio::test]
 async fn a_body_that_is_none_is_told_where() {
-    for (body, wanted) in
-        [("", "line 1"), ("{\"positions\": 3}", "line 1 column 15"), ("{}", "missing field `positions`")]
-    {
+    for (body, wanted) in [
+        ("", "line 1"),
+        ("{\"positions\": 3}", "line 1 column 15"),
+        ("{}", "missing field `positions`"),
+        ("3", "expected an object with `positions`"),
+        ("{\"positions\": [3]}", "expected an object with `fen`"),
+    ] {
         let (status, kind, message) = post(&server(), "/v1/probe", body).await.error();
         assert_eq!((status, kind.as_str()), (400, "body"), "{message}");
         assert!(message.contains(wanted), "{message}");

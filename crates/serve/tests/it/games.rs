@@ -54,6 +54,20 @@ async fn what_cannot_be_read_is_told_where() {
     assert_eq!(post(&small, "/v1/games", "x".repeat(11)).await.error().0, 413);
 }
 
+/// What was passed over is told in parts too.
+#[tokio::test]
+async fn warnings_have_parts() {
+    let list = "3k5/9/9/9/9/9/9/9/3R5/4K4 w\n5k3/9/9/9/9/9/9/9/9/4K2R1 w moves h0h1 h1h1\n3k5/9/9/9/9/9/9/9/3KK4/9 w\n";
+    let fault = post(&server(), "/v1/games", list).await.json()["error"]["file"].clone();
+    let kings = json!({"reason": "two_kings", "side": "red", "square": "e1"});
+    assert_eq!(fault, json!({"reason": "fen", "line": 3, "position": kings}));
+    let value = read(list.lines().take(2).collect::<Vec<_>>().join("\n")).await;
+    let check = json!({"reason": "check", "side": "black"});
+    assert_eq!(value["games"][0]["faults"], json!([{"reason": "start", "line": 1, "position": check}]));
+    assert_eq!(value["games"][1]["faults"], json!([{"reason": "unread", "line": 2, "text": "h1h1"}]));
+    assert!(value["games"][1]["warnings"][0].as_str().unwrap().starts_with("line 2: `h1h1` "), "{value}");
+}
+
 #[tokio::test]
 async fn a_file_has_at_most_a_thousand_games() {
     let list = "5k3/9/9/9/9/9/9/9/9/4K2R1 w\n";

@@ -83,7 +83,26 @@ async fn moves_into_tables_that_are_there_are_known() {
     let moves = value["moves"].as_array().unwrap();
     assert_eq!((&moves[0]["move"], &moves[0]["outcome"], &moves[0]["dtc"]), (&json!("d1d2"), &json!("win"), &json!(1)));
     assert!(moves[0]["dtm"].as_u64().unwrap() > 1);
+    // The position is won, if not slower than so.
+    let won = json!({"move": "d1d2", "wxf": moves[0]["wxf"], "chinese": moves[0]["chinese"], "dtm": moves[0]["dtm"], "dtc": 1});
+    assert_eq!(value["won_by"], won);
     assert!(moves[1..].iter().all(|m| m["outcome"] == "unknown"), "{moves:?}");
+}
+
+/// Only a win is known by a move; and what is known needs no other.
+#[tokio::test]
+async fn a_position_is_won_by_a_move_or_unknown() {
+    let server = server();
+    let fen = "4k4/9/9/9/9/9/9/3r5/3R5/3K5 w";
+    let value = ask(&server, "/v1/probe", fen).await;
+    assert_eq!((&value["outcome"], &value["won_by"]["move"]), (&json!("unknown"), &json!("d1d2")));
+    assert_eq!(ask(&server, "/v1/line", fen).await["won_by"], value["won_by"]);
+    // The king takes a horse, and loses to the other one.
+    let lost = ask(&server, "/v1/moves", "3k5/9/9/9/9/9/3n5/4n4/4K4/9 w").await;
+    assert_eq!((&lost["outcome"], &lost["moves"][0]["outcome"]), (&json!("unknown"), &json!("loss")));
+    for value in [&lost, &ask(&server, "/v1/moves", KRK).await, &ask(&server, "/v1/probe", MISSING).await] {
+        assert!(value.get("won_by").is_none(), "{value}");
+    }
 }
 
 #[tokio::test]
@@ -156,6 +175,35 @@ async fn a_wrong_question_is_told_what_is_wrong_and_where() {
         assert!(message.contains(words), "{path}: {message}");
         assert_eq!(answer.header("cache-control"), "no-store");
     }
+}
+
+/// What is wrong with a position is told in parts as well, for who tells it in another language.
+#[tokio::test]
+async fn what_is_wrong_with_a_position_is_told_in_parts() {
+    let server = server();
+    let long = "1".repeat(201);
+    let cases = [
+        ("", json!({"reason": "empty"})),
+        ("3k5/9", json!({"reason": "ranks", "count": 2})),
+        ("3k5/9/9/9/9/9/9/9/9/5K4", json!({"reason": "files", "count": 10, "rank": 0, "text": "5K4"})),
+        ("3k5/9/9/9/9/9/9/9/9/4X4", json!({"reason": "letter", "square": "e0", "text": "X"})),
+        ("3k5/9/9/9/9/9/9/9/9/4K4%20x", json!({"reason": "side", "text": "x"})),
+        ("9/9/9/9/9/9/9/9/9/4K4", json!({"reason": "no_king", "side": "black"})),
+        ("3k5/9/9/9/9/9/9/9/9/3KK4", json!({"reason": "two_kings", "side": "red", "square": "e0"})),
+        ("3k5/9/9/9/9/9/9/9/8A/4K4", json!({"reason": "misplaced", "piece": "A", "square": "i1"})),
+        ("3k5/RRR6/9/9/9/9/9/9/9/4K4", json!({"reason": "too_many", "count": 2, "piece": "R", "square": "c8"})),
+        ("4k4/9/9/9/9/9/9/9/9/4K4", json!({"reason": "kings_face"})),
+        ("3k5/9/9/9/9/9/9/9/3R5/4K4", json!({"reason": "check", "side": "black"})),
+        (&long, json!({"reason": "long", "count": 201})),
+    ];
+    for (fen, wanted) in cases {
+        let answer = get(&server, &format!("/v1/probe?fen={fen}")).await;
+        assert_eq!(answer.json()["error"]["position"], wanted, "{fen}");
+    }
+    let stones = get(&server, "/v1/ewn?position=R1a5+R1b5+B1e1+r").await.json();
+    assert_eq!(stones["error"]["position"], json!({"reason": "twice", "text": "R1"}));
+    let stones = get(&server, "/v1/ewn?position=R1a5+nothing").await.json();
+    assert_eq!(stones["error"]["position"], json!({"reason": "word", "text": "nothing"}));
 }
 
 /// The table that is built must be one of these rules.
