@@ -37,16 +37,17 @@ pub(crate) fn run(arguments: &AnnotateArguments, out: &mut dyn Write) -> anyhow:
     let read = file::read(&arguments.file)?;
     let asker = Asker::new(tables::open(&arguments.tables)?);
     let style = Style { notation: arguments.notation.into(), rules: arguments.tables.rules.name() };
+    let format = if arguments.json { AnnotateFormat::Json } else { arguments.format };
     let mut games = Vec::new();
     for (number, record) in (1..).zip(&read.records) {
         let annotated = annotate(record, &asker)?;
-        match arguments.format {
+        match format {
             AnnotateFormat::Text => text::write(number, &annotated, style, out)?,
             AnnotateFormat::Json => games.push(json::game(&annotated, style)),
             AnnotateFormat::Pgn => out.write_all(pgn::game(&annotated, style).as_bytes())?,
         }
     }
-    if let AnnotateFormat::Json = arguments.format {
+    if format == AnnotateFormat::Json {
         json::write(read.format, games, style, out)?;
     }
     Ok(())

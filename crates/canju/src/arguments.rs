@@ -217,6 +217,9 @@ pub(crate) struct AnnotateArguments {
     /// What to write: text, one JSON object, or the games as PGN with comments.
     #[arg(long, value_enum, default_value = "text")]
     pub format: AnnotateFormat,
+    /// Write JSON, as by --format json.
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -236,7 +239,7 @@ pub(crate) struct JudgeArguments {
     pub json: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AnnotateFormat {
     Text,
     Json,

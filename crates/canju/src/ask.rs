@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use canju_probe::{ProbeError, Prober, Reason, Unknown, Value};
+use canju_probe::{ProbeError, Prober, Reason, Unknown, Value, Wdl};
 use canju_retro::TableName;
 use canju_xiangqi::{Material, Move, Position};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// A value, or why there is none.
 pub(crate) type Answer = Result<Value, Rc<Unknown>>;
@@ -24,7 +24,7 @@ pub(crate) struct Known {
 }
 
 #[derive(Serialize)]
-struct Why {
+pub(crate) struct Why {
     /// `missing`, `metric`, `too_large`, `doubled` or `illegal`.
     reason: &'static str,
     message: String,
@@ -40,6 +40,38 @@ impl From<&Rc<Unknown>> for Why {
             endgame: unknown.endgame.as_ref().map(TableName::to_string),
             commands: unknown.commands.clone(),
         }
+    }
+}
+
+/// A move that is known to win where the value of its position is unknown: the position is won, as fast as by this move or
+/// faster.
+pub(crate) struct WonBy {
+    pub chosen: Move,
+    pub value: Value,
+}
+
+impl WonBy {
+    /// The first of the moves of an unknown position, which is the best that is known, if it wins.
+    pub fn of(answer: &Answer, moves: &[(Move, Answer)]) -> Option<Self> {
+        let won =
+            moves.first().and_then(|(chosen, known)| Some(Self { chosen: *chosen, value: *known.as_ref().ok()? }));
+        won.filter(|won| answer.is_err() && won.value.outcome == Wdl::Win)
+    }
+}
+
+impl Serialize for WonBy {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Told {
+            #[serde(rename = "move")]
+            chosen: String,
+            #[serde(skip_serializing_if = "crate::stats::is_none")]
+            order: u16,
+            dtm: Option<u16>,
+            dtc: Option<u16>,
+        }
+        let Value { order, dtm, dtc, .. } = self.value;
+        Told { chosen: self.chosen.to_string(), order, dtm, dtc }.serialize(to)
     }
 }
 
@@ -65,6 +97,10 @@ pub(crate) struct Asker {
 impl Asker {
     pub fn new(prober: Prober) -> Self {
         Self { prober, absent: RefCell::default() }
+    }
+
+    pub fn prober(&self) -> &Prober {
+        &self.prober
     }
 
     /// The value of a position.

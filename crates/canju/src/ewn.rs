@@ -8,13 +8,13 @@ mod matches;
 use std::fs;
 use std::io::Write;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use canju_ewn::{
     Color, Die, INDEX_VERSION, Index, Lookup, MOST_STONES, Position, RatedMove, Signature, Square, picture,
     read_rolled, rolls,
 };
-use canju_retro::TableName;
-use canju_table::{TableSet, shell_word};
+use canju_retro::{Metric, Rules, TableName};
+use canju_table::{TableError, TableSet, commands};
 use serde::Serialize;
 
 pub(crate) use arguments::{GradeArguments, MatchArguments};
@@ -35,9 +35,30 @@ pub(crate) fn is_meant(words: &[String]) -> bool {
     })
 }
 
-/// True for the name of a table of this game.
-pub(crate) fn is_named(name: &str) -> bool {
-    name.parse::<Signature>().is_ok()
+/// What words are that are meant for this game and not for a board of xiangqi; `None` where they may be one.
+pub(crate) fn is_no_board(words: &[String]) -> Option<String> {
+    if is_meant(words) {
+        let why = "a position of EinStein würfelt nicht!, where dice decide how play goes on: `canju probe` tells its rolls and moves";
+        return Some(why.to_owned());
+    }
+    let [name] = words else { return None };
+    let table = canju_games::is_ewn(name).then(|| name.to_ascii_uppercase())?;
+    Some(format!("the name of a table: give a position of it, as R1a5 B1e1 r, or count it with `canju stats {table}`"))
+}
+
+/// This game has no rules of repetition: nothing ever comes back.
+pub(crate) fn check_rules(rules: Rules) -> anyhow::Result<()> {
+    if rules != Rules::Plain {
+        bail!("--rules {rules}: in EinStein würfelt nicht! nothing is ever repeated; leave --rules out");
+    }
+    Ok(())
+}
+
+/// What to tell of a table that is not there.
+fn missing(table: &TableName, set: &TableSet) -> anyhow::Error {
+    let place = set.place();
+    let commands = commands(table, Some(Metric::Odds), set.rules(), &place);
+    anyhow!("there is no table {table} in {place}: bring it with `{}`", commands.join("`, or with `"))
 }
 
 /// Refuses a table whose cells are numbered otherwise.
@@ -53,14 +74,15 @@ fn check_index(set: &TableSet, table: &TableName) -> anyhow::Result<()> {
 struct Probed {
     position: String,
     table: Option<String>,
-    chance: f64,
+    /// `null` where no table tells it.
+    chance: Option<f64>,
     rolls: Vec<Roll>,
 }
 
 #[derive(Serialize)]
 struct Roll {
     die: u8,
-    chance: f64,
+    chance: Option<f64>,
     moves: Vec<Rated>,
 }
 
@@ -68,50 +90,47 @@ struct Roll {
 struct Rated {
     #[serde(rename = "move")]
     chosen: String,
-    chance: f64,
+    chance: Option<f64>,
 }
 
-/// The chance that the side to move wins before it rolls, and for every roll and move, best first.
+/// The chance that the side to move wins before it rolls, and for every roll and move, best first. Where no table tells the
+/// first, what is known of the moves is told before it is an error.
 pub(crate) fn probe(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let asked = &arguments.asked;
+    check_rules(asked.tables.rules)?;
     let (position, rolled) = read_rolled(&arguments.fen.join(" "))?;
-    if position.winner().is_none() && position.count() > MOST_STONES {
-        bail!("there are no tables of {} stones: {MOST_STONES} are the most", position.count());
-    }
     let known = TableLookup::new(tables::open(&asked.tables)?)?;
-    let chance = |position: &Position| -> anyhow::Result<f64> {
-        let Some((index, _)) = Index::find(position) else {
-            return Ok(if position.winner() == Some(position.to_move()) { 1.0 } else { 0.0 });
-        };
-        let table = index.signature();
-        known.chance(position)?.with_context(|| {
-            let store = shell_word(&asked.tables.tables);
-            format!("no table {table}: build it with `coordinator start --build {table} --metric odds --store {store}`")
-        })
-    };
-    let table = Index::find(&position).map(|(index, _)| index.signature().to_string());
+    let chance = known.chance(&position)?;
+    let table = Index::find(&position).map(|(index, _)| index.signature());
     let dice = rolled.map_or(Die::ALL.to_vec(), |die| vec![die]);
-    let rolls = rolls(&position, &dice, |after| chance(after).map(Some))?;
-    let best_move = rolled.and(rolls.first()).and_then(|roll| roll.moves.first()).map(|best| best.chosen);
-    // Every move is known.
-    let rated =
-        |rated: &RatedMove| Rated { chosen: rated.chosen.to_string(), chance: rated.chance.unwrap_or_default() };
+    let rolls = rolls(&position, &dice, |after| known.chance(after))?;
+    let best_move = rolled.and(rolls.first()).and_then(|roll| roll.moves.first()).filter(|best| best.chance.is_some());
+    let best_move = best_move.map(|best| best.chosen);
+    let rated = |rated: &RatedMove| Rated { chosen: rated.chosen.to_string(), chance: rated.chance };
     let roll = |roll: &canju_ewn::Roll| Roll {
         die: roll.die.number(),
-        chance: roll.chance.unwrap_or_default(),
+        chance: roll.chance,
         moves: roll.moves.iter().map(rated).collect(),
     };
+    let is_told = chance.is_some() || rolls.iter().flat_map(|roll| &roll.moves).any(|rated| rated.chance.is_some());
     let rolls = rolls.iter().map(roll).collect();
-    let probed = Probed { position: position.to_string(), table, chance: chance(&position)?, rolls };
+    let probed = Probed { position: position.to_string(), table: table.map(|table| table.to_string()), chance, rolls };
     if let Some(file) = &arguments.svg {
         fs::write(file, picture(&position, best_move.as_ref()))
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
-    if asked.json {
+    if is_told && asked.json {
         writeln!(out, "{}", serde_json::to_string(&probed)?)?;
-        return Ok(());
+    } else if is_told {
+        tell(&position, &probed, out)?;
     }
-    tell(&position, &probed, out)
+    match table.filter(|_| chance.is_none()) {
+        None => Ok(()),
+        Some(table) if table.count() > MOST_STONES => {
+            bail!("there are no tables of {} stones: {MOST_STONES} are the most", table.count())
+        }
+        Some(table) => Err(missing(&table.name()?, known.tables())),
+    }
 }
 
 fn tell(position: &Position, probed: &Probed, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -137,21 +156,26 @@ fn tell(position: &Position, probed: &Probed, out: &mut dyn Write) -> anyhow::Re
     Ok(())
 }
 
-/// A chance in words: certainty is told from what is merely likely.
-fn words(chance: f64) -> String {
+/// A chance in words: certainty is told from what is merely likely, and from what is not known.
+fn words(chance: Option<f64>) -> String {
     match chance {
-        1.0 => "wins".to_owned(),
-        0.0 => "loses".to_owned(),
+        None => "unknown".to_owned(),
+        Some(1.0) => "wins".to_owned(),
+        Some(0.0) => "loses".to_owned(),
         // Nothing that can fail reads as 1.
-        _ => format!("{:.6}", chance.clamp(0.000_001, 0.999_999)),
+        Some(chance) => format!("{:.6}", chance.clamp(0.000_001, 0.999_999)),
     }
 }
 
 /// Verifies a table; false where it is wrong.
 pub(crate) fn verify(arguments: &VerifyArguments, name: &str, out: &mut dyn Write) -> anyhow::Result<bool> {
+    check_rules(arguments.tables.rules)?;
     let table = name.parse::<Signature>()?.name()?;
     let prober = tables::open(&arguments.tables)?;
     let set = prober.tables();
+    if let Err(TableError::Missing { .. }) = set.manifest(&table) {
+        return Err(missing(&table, set));
+    }
     let bytes = set.verify_shards(&table)?;
     check_index(set, &table)?;
     writeln!(out, "{table}: {} shards, {} bytes are what was written", bytes.shards, grouped(bytes.bytes))?;

@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
+use canju_probe::ProbeError;
 use canju_retro::Metric;
+use canju_table::TableError;
 use canju_xiangqi::notation::write_move;
 use serde::Serialize;
 
@@ -36,7 +38,13 @@ pub(crate) fn run(arguments: &LineArguments, out: &mut dyn Write) -> anyhow::Res
     let asked = &arguments.asked;
     let position = tables::position(&arguments.fen)?;
     let prober = tables::open(&asked.tables)?;
-    let value = prober.probe(&position)?;
+    // A table that is not there is to be built with what was asked for.
+    let value = prober.probe(&position).map_err(|error| match error {
+        ProbeError::Table(TableError::Missing { table, metric: None, rules, place }) => {
+            ProbeError::Table(TableError::Missing { table, metric: arguments.metric, rules, place })
+        }
+        error => error,
+    })?;
     let metric = arguments.metric.unwrap_or(match (value.dtm, value.dtc) {
         (None, Some(_)) => Metric::Dtc,
         _ => Metric::Dtm,
@@ -79,6 +87,7 @@ pub(crate) fn run(arguments: &LineArguments, out: &mut dyn Write) -> anyhow::Res
     for (number, pair) in (1 + half.len()..).zip(pairs.chunks(2)) {
         writeln!(out, "{number:4}. {}", pair.join("  "))?;
     }
-    writeln!(out, "{}  {end} after {} plies", board.to_fen(), texts.len())?;
+    let plies = words::counted_plies(texts.len() as u64);
+    writeln!(out, "{}  {end} after {plies}", board.to_fen())?;
     Ok(())
 }

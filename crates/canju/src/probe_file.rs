@@ -9,7 +9,7 @@ use canju_xiangqi::notation::{Notation, write_move};
 use serde::Serialize;
 
 use crate::arguments::Asked;
-use crate::ask::{Answer, Asker, Known};
+use crate::ask::{Answer, Asker, Known, WonBy};
 use crate::{file, probe, tables, words};
 
 #[derive(Serialize)]
@@ -41,6 +41,8 @@ struct Valued {
     endgame: String,
     #[serde(flatten)]
     value: Known,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    won_by: Option<WonBy>,
 }
 
 /// A position with the move that led to it.
@@ -48,6 +50,8 @@ struct Met {
     position: Position,
     led: Option<(String, String)>,
     answer: Answer,
+    /// Where it is unknown, and the move as it is to be written.
+    won_by: Option<(WonBy, String)>,
 }
 
 pub(crate) fn run(path: &Path, asked: &Asked, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -76,21 +80,30 @@ pub(crate) fn run(path: &Path, asked: &Asked, out: &mut dyn Write) -> anyhow::Re
 
 /// The first position and those of the main line.
 fn meet(record: &Record, notation: Notation, asker: &Asker) -> anyhow::Result<Vec<Met>> {
-    let start = Met { position: record.start, led: None, answer: asker.value(&record.start)? };
-    let mut met = vec![start];
+    let meet = |position: Position, led| -> anyhow::Result<Met> {
+        let answer = asker.value(&position)?;
+        let won_by = match &answer {
+            Err(unknown) => asker.prober().won_by(&position, unknown)?.map(|(chosen, value)| WonBy { chosen, value }),
+            Ok(_) => None,
+        };
+        let won_by = won_by.map(|won| {
+            let text = write_move(&position, won.chosen, notation);
+            (won, text)
+        });
+        Ok(Met { position, led, answer, won_by })
+    };
+    let mut met = vec![meet(record.start, None)?];
     for ply in record.main_line() {
         let led = (ply.chosen.to_string(), write_move(&ply.before, ply.chosen, notation));
-        met.push(Met { position: ply.after, led: Some(led), answer: asker.value(&ply.after)? });
+        met.push(meet(ply.after, Some(led))?);
     }
     Ok(met)
 }
 
 fn tell(record: &Record, met: &[Met], out: &mut dyn Write) -> anyhow::Result<()> {
-    for Met { position, led, answer } in met {
-        let words = match answer {
-            Ok(value) => words::value(value) + probe::ending(position),
-            Err(unknown) => words::unknown(unknown),
-        };
+    for Met { position, led, answer, won_by } in met {
+        let won_by = won_by.as_ref().map(|(won, text)| (text.clone(), &won.value));
+        let words = words::answer_or_win(answer, won_by) + probe::ending(position);
         let led = led.as_ref().map(|(_, text)| format!("{text}  ")).unwrap_or_default();
         writeln!(out, "  {led}{}  {}: {words}", position.to_fen(), tables::endgame_of(position))?;
     }
@@ -101,7 +114,7 @@ fn tell(record: &Record, met: &[Met], out: &mut dyn Write) -> anyhow::Result<()>
 }
 
 fn list(record: &Record, met: Vec<Met>) -> Listed {
-    let value = |Met { position, led, answer }: Met| {
+    let value = |Met { position, led, answer, won_by }: Met| {
         let (chosen, text) = led.unzip();
         Valued {
             fen: position.to_fen(),
@@ -109,6 +122,7 @@ fn list(record: &Record, met: Vec<Met>) -> Listed {
             text,
             endgame: tables::endgame_of(&position),
             value: Known::from(&answer),
+            won_by: won_by.map(|(won, _)| won),
         }
     };
     Listed {

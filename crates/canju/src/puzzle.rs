@@ -10,7 +10,7 @@ use canju_table::TableSet;
 use serde::Serialize;
 
 use crate::arguments::{ProbeArguments, Tables};
-use crate::words::grouped;
+use crate::words::{counted, grouped};
 use crate::{file, tables};
 
 /// True where the words name a puzzle by its file or its table, and not a position of xiangqi.
@@ -151,8 +151,8 @@ pub(crate) fn probe(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::
 fn told(value: Outcome) -> String {
     match value {
         Outcome::Draw => "draw".to_owned(),
-        Outcome::Win(distance) => format!("win in {} steps", grouped(distance.steps().into())),
-        Outcome::Loss(distance) => format!("loss in {} steps", grouped(distance.steps().into())),
+        Outcome::Win(distance) => format!("win in {}", counted(distance.steps().into(), "step", "steps")),
+        Outcome::Loss(distance) => format!("loss in {}", counted(distance.steps().into(), "step", "steps")),
     }
 }
 

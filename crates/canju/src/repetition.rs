@@ -10,6 +10,7 @@ use canju_xiangqi::{Color, Conduct, Move, Position, Repetition, Rule, Verdict};
 use serde::Serialize;
 
 use crate::arguments::JudgeArguments;
+use crate::words::counted;
 use crate::{file, tables};
 
 #[derive(Serialize)]
@@ -183,12 +184,13 @@ fn conducted(conduct: Conduct) -> Conducted {
 }
 
 fn tell(judged: &Judged, out: &mut dyn Write) -> anyhow::Result<()> {
-    writeln!(out, "{}  {} moves, {} rules", judged.fen, judged.moves.len(), judged.rules)?;
+    let moves = |n: usize| counted(n as u64, "move", "moves");
+    writeln!(out, "{}  {}, {} rules", judged.fen, moves(judged.moves.len()), judged.rules)?;
     let Some(told) = &judged.repetition else {
         writeln!(out, "no position comes back: nothing to judge")?;
         return Ok(());
     };
-    writeln!(out, "{}  stands after {} moves and again after {}", told.fen, told.first, told.again)?;
+    writeln!(out, "{}  stands after {} and again after {}", told.fen, moves(told.first), told.again)?;
     for (side, conducted) in [(Color::Red, &told.red), (Color::Black, &told.black)] {
         writeln!(out, "{side} {}", conducted.words)?;
     }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::arguments::SolveArguments;
 use crate::memory;
 use crate::puzzle::words;
-use crate::words::grouped;
+use crate::words::{counted_plies, grouped};
 
 pub(crate) fn run(arguments: &SolveArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let puzzle = Puzzle::read(&arguments.file)?;
@@ -97,7 +97,7 @@ fn against(solution: &Solution, out: &mut dyn Write) -> anyhow::Result<()> {
     let start = puzzle.start();
     match solution.steps() {
         Some(plies) => {
-            writeln!(out, "the cat wins: it catches the mouse in {plies} plies:")?;
+            writeln!(out, "the cat wins: it catches the mouse in {}:", counted_plies(plies))?;
             print(solution, out)?;
         }
         None => {
@@ -108,7 +108,7 @@ fn against(solution: &Solution, out: &mut dyn Write) -> anyhow::Result<()> {
         }
     }
     if let Some((cell, plies)) = solution.longest() {
-        writeln!(out, "the longest chase takes {plies} plies, from {}", table.show(cell))?;
+        writeln!(out, "the longest chase takes {}, from {}", counted_plies(plies), table.show(cell))?;
     }
     Ok(())
 }
@@ -170,6 +170,9 @@ struct Solved {
     #[serde(skip_serializing_if = "Option::is_none")]
     shortest: Option<Option<String>>,
     line: Vec<Stop>,
+    /// The best first moves: those that keep the mouse safe where it is. Left out for one player.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    best: Option<Vec<Stop>>,
     longest: Option<Stop>,
     #[serde(skip_serializing_if = "Option::is_none")]
     labels: Option<Vec<Label>>,
@@ -230,6 +233,10 @@ impl Solved {
             shortest: match table.players() {
                 Players::One => Some(solution.shortest().map(|n| n.to_string())),
                 Players::Two => None,
+            },
+            best: match table.players() {
+                Players::One => None,
+                Players::Two => Some(solution.best(start).into_iter().map(|to| stop(to, Some(start))).collect()),
             },
             longest: solution.longest().map(|(cell, _)| stop(cell, None)),
             line: line.iter().zip(before).map(|(&cell, before)| stop(cell, before)).collect(),

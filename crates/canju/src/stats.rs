@@ -12,9 +12,9 @@ use canju_xiangqi::Position;
 use serde::Serialize;
 
 use crate::arguments::StatsArguments;
-use crate::puzzle;
 use crate::tables::{self, Named};
 use crate::words::{distance, grouped};
+use crate::{ewn, puzzle};
 
 /// What a table is about.
 enum What {
@@ -192,6 +192,9 @@ impl Longest {
 pub(crate) fn run(arguments: &StatsArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     // A name that is none is told before a folder that is none.
     let known = named(&arguments.name)?;
+    if let Some((_, What::Ewn)) = known {
+        ewn::check_rules(arguments.tables.rules)?;
+    }
     let prober = tables::open(&arguments.tables)?;
     let (named, what) = match known {
         Some(known) => known,

@@ -11,7 +11,7 @@ use canju_table::{DEFAULT_CACHE, shell_word};
 use canju_xiangqi::{Material, Position};
 
 use crate::arguments::Tables;
-use crate::file;
+use crate::{ewn, file};
 
 /// A prober on the tables that were given.
 pub(crate) fn open(tables: &Tables) -> anyhow::Result<Prober> {
@@ -46,6 +46,9 @@ pub(crate) fn position(words: &[String]) -> anyhow::Result<Position> {
     let fen = words.join(" ");
     if Path::new(&fen).is_file() {
         return Err(file::meant(&fen));
+    }
+    if let Some(reason) = ewn::is_no_board(words) {
+        bail!("{fen} is {reason}");
     }
     Position::from_fen(&fen).with_context(|| format!("{fen} is no position"))
 }

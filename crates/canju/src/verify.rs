@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &VerifyArguments, out: &mut dyn Write) -> anyhow::R
     }
     let names = arguments.names.iter().filter(|name| !name.is_empty());
     let (puzzles, names): (Vec<_>, Vec<_>) = names.partition(|name| puzzle::is_named(name));
-    let (stones, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| ewn::is_named(name));
+    let (stones, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| canju_games::is_ewn(name));
     let tables = names.into_iter().map(|name| Ok(tables::endgame(name)?.table)).collect::<anyhow::Result<Vec<_>>>()?;
     let mut right = true;
     for name in puzzles {

@@ -3,6 +3,8 @@
 use canju_probe::{Reason, Unknown, Value, Wdl};
 use canju_retro::Outcome;
 
+use crate::ask::Answer;
+
 /// Plies and the winner's moves in them.
 pub(crate) fn plies(outcome: Wdl, plies: u16) -> String {
     let moves = match outcome {
@@ -15,8 +17,13 @@ pub(crate) fn plies(outcome: Wdl, plies: u16) -> String {
 }
 
 /// So many plies.
-pub(crate) fn counted_plies(plies: u16) -> String {
-    format!("{plies} {}", if plies == 1 { "ply" } else { "plies" })
+pub(crate) fn counted_plies(plies: impl Into<u64>) -> String {
+    counted(plies.into(), "ply", "plies")
+}
+
+/// So many of something.
+pub(crate) fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// A value in a sentence's words.
@@ -63,6 +70,27 @@ fn forbidden(value: &Value) -> String {
     format!("{}: {words}, {breaks_off}", value.outcome.name())
 }
 
+/// A value, or why there is none.
+pub(crate) fn answer(answer: &Answer) -> String {
+    match answer {
+        Ok(value) => self::value(value),
+        Err(unknown) => self::unknown(unknown),
+    }
+}
+
+/// The same, and of an unknown position a move that is known to win it.
+pub(crate) fn answer_or_win(answer: &Answer, won_by: Option<(String, &Value)>) -> String {
+    match (answer, won_by) {
+        // Nothing is faster.
+        (Err(_), Some((_, value))) if value.dtm == Some(1) => self::value(value),
+        (Err(unknown), Some((chosen, value))) => {
+            let fastest = self::unknown(unknown);
+            format!("at least a win: {chosen} ({}); the fastest is {fastest}", self::value(value))
+        }
+        _ => self::answer(answer),
+    }
+}
+
 /// Why there is no value, in a few words.
 pub(crate) fn unknown(unknown: &Unknown) -> String {
     match (&unknown.endgame, unknown.reason) {
@@ -72,6 +100,15 @@ pub(crate) fn unknown(unknown: &Unknown) -> String {
         (None, Reason::Doubled) => "unknown, two soldiers of one side share a file before the river".to_owned(),
         (None, _) => "unknown, no game leads here".to_owned(),
     }
+}
+
+/// Why there is no value, with what brings the table, and the distance that the command to build it leaves out.
+pub(crate) fn missing(unknown: &Unknown) -> String {
+    let more = match unknown.reason {
+        Reason::Missing => " (--metric dtm,dtc for the distance to conversion as well)",
+        _ => "",
+    };
+    format!("{}{more}", unknown.message)
 }
 
 /// What a table holds, in words.

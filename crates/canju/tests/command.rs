@@ -76,13 +76,54 @@ fn probe_json_is_stable() {
     assert!(text.starts_with(head), "{text}");
 }
 
+/// The table of the position is missing, and that after a capture is there: won is won, however fast.
+#[test]
+fn probe_tells_a_win_that_is_known_by_a_move() {
+    let fen = "4k4/9/9/9/9/4r4/9/9/4R4/3K5 w";
+    let text = stdout(&run(tables(), &["probe", fen]));
+    let wanted = "Red to move: at least a win: e1e4 (win, mate in 3 plies (2 moves), conversion in 1 ply (1 move)); \
+                  the fastest is unknown, no table KRKR\n  e1e4  win, mate in 3 plies (2 moves), conversion in 1 ply \
+                  (1 move)\n  d0e0  unknown, no table KRKR\n";
+    assert!(text.contains(wanted), "{text}");
+    let told: serde_json::Value = serde_json::from_str(&json(&["probe", fen])).unwrap();
+    let won = serde_json::json!({"move": "e1e4", "dtm": 3, "dtc": 1});
+    assert_eq!((&told["outcome"], &told["dtm"], &told["won_by"]), (&"unknown".into(), &serde_json::Value::Null, &won));
+    assert_eq!((&told["unknown"]["endgame"], &told["moves"][1]["outcome"]), (&"KRKR".into(), &"unknown".into()));
+    // A move that ends the game needs no table at all.
+    let text = stdout(&run(tables(), &["probe", "3k5/9/9/9/4R4/9/9/9/4A4/4K4 w"]));
+    assert!(
+        text.contains(
+            "KARK, plain rules\nRed to move: win, mate in 1 ply (1 move), conversion in 1 ply (1 move)\n  e5e8  win, "
+        ),
+        "{text}"
+    );
+    let list = tables().join("won");
+    fs::write(&list, fen).unwrap();
+    let text = stdout(&run(tables(), &["probe", "--file", list.to_str().unwrap()]));
+    assert!(text.contains("KRKR: at least a win: e1e4 (win, "), "{text}");
+    // A known loss by a move tells nothing of the position: it is told, and that the table is missing.
+    let lost = "3k5/9/9/9/9/9/3n5/4n4/4K4/9 w";
+    let output = run(tables(), &["probe", lost]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let wanted = "Red to move: unknown, no table KNNK\n  e1e2  loss, mate in 8 plies (4 moves), ";
+    assert!(text.contains(wanted) && !text.contains("at least"), "{text}");
+    assert!(fails(tables(), &["probe", lost], 2).contains("there is no table KNNK"));
+    // Where nothing is known of the moves either, there is nothing but the error; how the other distance is built is told.
+    let missing = "3k5/9/9/9/9/P1P6/9/9/9/4K4 w";
+    assert_eq!(run(tables(), &["probe", missing]).stdout, b"");
+    assert!(
+        fails(tables(), &["probe", missing], 2).contains("(--metric dtm,dtc for the distance to conversion as well)")
+    );
+    assert!(fails(tables(), &["line", missing, "--metric", "dtc"], 2).contains("--build KPPK --metric dtc --store"));
+}
+
 #[test]
 fn line_goes_to_mate() {
     let text = json(&["line", KRK, "--notation", "wxf"]);
     let whole = r#"{"fen":"5k3/9/9/9/9/9/9/9/9/4K2R1 w","endgame":"KRK","rules":"plain","metric":"dtm","outcome":"win","plies":1,"moves":[{"move":"h0f0","text":"R2.4"}],"end":"mate","end_fen":"5k3/9/9/9/9/9/9/9/9/4KR3 b"}"#;
     assert_eq!(text.trim_end(), whole);
     let words = stdout(&run(tables(), &["line", KRK, "--metric", "dtc"]));
-    assert!(words.contains("   1. h0f0") && words.contains("mate after 1 plies"), "{words}");
+    assert!(words.contains("   1. h0f0") && words.contains("mate after 1 ply\n"), "{words}");
 }
 
 #[test]
@@ -327,7 +368,7 @@ fn bad_input_is_told_in_one_line() {
     }
     stdout(&run(tables(), &["verify", "KCK", "--memory", "64MiB"]));
     let crowd = fails(tables(), &["probe", "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w"], 2);
-    assert!(crowd.contains("unknown"), "{crowd}");
+    assert!(crowd.contains("unknown") && crowd.contains("no table can hold so many pieces"), "{crowd}");
 }
 
 #[test]

@@ -110,6 +110,45 @@ fn what_is_not_there_is_said() {
     assert!(fails(tables(), &["grade", "static", "--tables", "tables", "--stones", "3"]).contains("not all tables"));
 }
 
+/// What is known of the moves is told before it is an error that the table is missing.
+#[test]
+fn what_is_known_without_the_table_is_told() {
+    let asked = ["probe", "R1d1 R3a1 B1b5 r"];
+    let output = run(tables(), &asked);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let wanted = "Red to move, before the roll: unknown\n  1: wins\n     1d1-e1  wins\n  2: wins\n     1d1-e1  wins\n     \
+                  3a1-b1  unknown\n  3: unknown\n     3a1-b1  unknown\n";
+    assert!(text.contains(wanted), "{text}");
+    let output = run(tables(), &[&asked[..], &["--json"]].concat());
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &told["table"], &told["chance"]), (Some(2), &"EWN13B1".into(), &Value::Null));
+    let rolls = told["rolls"].as_array().unwrap();
+    assert_eq!((&rolls[1]["chance"], &rolls[1]["moves"][1]["chance"]), (&1.0.into(), &Value::Null));
+    // Where nothing is known there is nothing but the error.
+    assert_eq!(run(tables(), &["probe", "R1c5 R3a3 B1e1 r"]).stdout, b"");
+}
+
+/// Nobody is told of boards of xiangqi who asks about this game.
+#[test]
+fn names_and_positions_are_told_apart_from_xiangqi() {
+    let cases: [(&[&str], &str); 8] = [
+        (&["line", "R1d1 R4a1 B1b5 r"], "dice decide how play goes on: `canju probe`"),
+        (&["judge", "R1d1", "R4a1"], "a position of EinStein"),
+        (&["line", "ewn12b1"], "the name of a table: give a position of it"),
+        (&["probe", "EWN12B1"], "`canju stats EWN12B1`"),
+        (&["verify", "EWN17B1"], "is named by the stones of both sides"),
+        (&["verify", "EWN13B1"], "coordinator start --build EWN13B1 --metric odds --store "),
+        (&["verify", "EWN16B16", "--rules", "axf"], "--rules axf: in EinStein würfelt nicht! nothing is ever repeated"),
+        (&["stats", "EWN16B16", "--rules", "check"], "--rules check: in EinStein"),
+    ];
+    for (arguments, wanted) in cases {
+        let error = fails(tables(), arguments);
+        assert!(error.contains(wanted) && !error.contains("rank"), "{arguments:?}: {error}");
+    }
+    assert!(fails(tables(), &["probe", "R1d1 R4a1 B1b5 r", "--rules", "axf"]).contains("nothing is ever repeated"));
+}
+
 /// Only tables that are asked are looked at, however many there are.
 #[test]
 fn a_table_that_is_not_asked_hinders_nobody() {

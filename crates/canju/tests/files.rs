@@ -212,6 +212,18 @@ fn standard_input_is_a_file_too() {
     assert!(text.contains("   1.   a6b8  win, mate in 43 plies (22 moves)\n"), "{text}");
 }
 
+/// As engines are told: each position on the way has its value, as in a game.
+#[test]
+fn a_line_from_the_start_of_all_games_is_read() {
+    let text = stdout(&run(&["probe", "--file"], Path::new("-"), "position startpos moves h2e2 h9g7\n"));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    assert!(
+        lines[3].starts_with("  h9g7  rnbakab1r/9/1c4nc1/") && lines[3].ends_with("too many men for any table"),
+        "{text}"
+    );
+}
+
 /// The rules tell of who cannot move.
 #[test]
 fn a_mate_is_lost_whatever_tables_there_are() {
@@ -219,6 +231,9 @@ fn a_mate_is_lost_whatever_tables_there_are() {
     let text = stdout(&run(&["annotate"], Path::new("-"), game));
     let wanted = "   1.   i1i9  win, mate in 1 ply (1 move), conversion in 1 ply (1 move), checkmated\n";
     assert!(text.contains(wanted), "{text}");
+    let told = stdout(&run(&["annotate", "--json"], Path::new("-"), game));
+    assert_eq!(told, stdout(&run(&["annotate", "--format", "json"], Path::new("-"), game)));
+    assert_eq!(serde_json::from_str::<Value>(&told).unwrap()["games"][0]["moves"][0]["ended"], "checkmate");
     let text = stdout(&run(&["annotate"], Path::new("-"), &game.replace("i1i9", "i1i3")));
     assert!(text.contains("   1.   i1i3  unknown, no table KRRK\n"), "{text}");
 }

@@ -67,6 +67,10 @@ fn json_has_the_line_and_all_labels() {
     assert_eq!(labels.len(), 32);
     assert_eq!(labels[30]["next"], serde_json::json!([11, 14]));
     assert_eq!(labels.iter().filter(|label| label["legal"] == true).count(), 20);
+    let safe = json(&["solve", "docs/examples/chase.toml", "--json"]);
+    let best = safe["best"].as_array().unwrap();
+    assert_eq!((&safe["outcome"], best.is_empty(), &best[0]["steps"]), (&"safe".into(), false, &Value::Null));
+    assert!(best.iter().all(|to| to["step"].as_str().unwrap().starts_with("the mouse to ")), "{best:?}");
     let chase = json(&["solve", "docs/examples/chase.toml", "--json"]);
     assert_eq!((&chase["outcome"], &chase["longest"]["steps"]), (&"safe".into(), &3.into()));
     assert_eq!(chase.get("labels"), None);

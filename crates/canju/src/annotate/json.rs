@@ -48,6 +48,9 @@ struct Played {
     /// For who makes the move.
     before: Known,
     after: Known,
+    /// How the game has ended after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<&'static str>,
     mark: Option<&'static str>,
     plies_lost: Option<u16>,
     #[serde(skip_serializing_if = "crate::stats::is_none")]
@@ -109,6 +112,11 @@ fn played(ply: &Ply, judged: &Judged, depth: usize, comment: &str, style: Style)
         comment: comment.to_owned(),
         before: Known::from(&judged.before),
         after: Known::from(&judged.after),
+        ended: match (ply.after.is_mate(), ply.after.is_stalemate()) {
+            (true, _) => Some("checkmate"),
+            (_, true) => Some("stalemate"),
+            _ => None,
+        },
         mark: judged.mark.map(|mark| mark.name()),
         plies_lost: judged.mark.and_then(|mark| mark.plies()),
         orders_lost: judged.mark.map_or(0, |mark| mark.orders()),

@@ -3,7 +3,6 @@
 use canju_records::{NodeId, Record, Step, Tree, write_pgn};
 
 use super::{Annotated, Style, text};
-use crate::ask::Answer;
 use crate::judge::{Judged, Mark};
 use crate::words;
 
@@ -19,7 +18,8 @@ const DUBIOUS: u8 = 6;
 
 pub(super) fn game(game: &Annotated<'_>, style: Style) -> String {
     let mut record = Record { tree: Tree::new(), ..game.record.clone() };
-    let mut start = format!("{OURS}{} to move: {}, {} rules", record.start.turn(), value(&game.start), style.rules);
+    let mut start =
+        format!("{OURS}{} to move: {}, {} rules", record.start.turn(), words::answer(&game.start), style.rules);
     for warning in &record.warnings {
         start.push_str(&format!("\n{OURS}{warning}"));
     }
@@ -49,13 +49,6 @@ pub(super) fn game(game: &Annotated<'_>, style: Style) -> String {
         }
     }
     write_pgn(&record, style.notation)
-}
-
-fn value(answer: &Answer) -> String {
-    match answer {
-        Ok(value) => words::value(value),
-        Err(unknown) => words::unknown(unknown),
-    }
 }
 
 fn glyph(judged: &Judged) -> u8 {

@@ -7,7 +7,6 @@ use canju_xiangqi::Color;
 use canju_xiangqi::notation::write_move;
 
 use super::{Annotated, Style};
-use crate::ask::Answer;
 use crate::judge::{Judged, Lost, Mark};
 use crate::{file, probe, tables, words};
 
@@ -19,7 +18,7 @@ pub(super) fn write(number: usize, game: &Annotated<'_>, style: Style, out: &mut
     writeln!(out, "{}", file::heading(number, record))?;
     let (endgame, start) = (tables::endgame_of(&record.start), &record.start);
     writeln!(out, "{}  {endgame}, {} rules", start.to_fen(), style.rules)?;
-    writeln!(out, "{} to move: {}{}", start.turn(), value(&game.start), probe::ending(start))?;
+    writeln!(out, "{} to move: {}{}", start.turn(), words::answer(&game.start), probe::ending(start))?;
     said(record.tree.comment(NodeId::START), 1, out)?;
     let mut depth = 0_usize;
     for (step, judged) in &game.steps {
@@ -60,14 +59,7 @@ fn told(game: &Annotated<'_>, ply: &Ply, judged: &Judged, style: Style) -> Strin
     let dots = if ply.before.turn() == Color::Red { "." } else { "..." };
     let text = write_move(&ply.before, ply.chosen, style.notation);
     let mark = marked(ply, judged, style).map(|mark| format!("  ** {mark}")).unwrap_or_default();
-    format!("{:4}{dots:3} {text}  {}{}{mark}", half / 2 + 1, value(&judged.after), probe::ending(&ply.after))
-}
-
-fn value(answer: &Answer) -> String {
-    match answer {
-        Ok(value) => words::value(value),
-        Err(unknown) => words::unknown(unknown),
-    }
+    format!("{:4}{dots:3} {text}  {}{}{mark}", half / 2 + 1, words::answer(&judged.after), probe::ending(&ply.after))
 }
 
 const fn perpetual(orders: u16) -> &'static str {

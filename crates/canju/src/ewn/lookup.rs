@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use canju_ewn::{Book, Index, Lookup, LookupError, Position, Signature};
 use canju_probe::Prober;
 use canju_retro::Metric;
+use canju_table::TableSet;
 
 use super::arguments::Known;
 use crate::{memory, tables};
@@ -23,6 +24,13 @@ impl TableLookup {
         let names = prober.tables().endgames()?;
         let there = names.iter().filter_map(|table| Some((table.as_str().parse().ok()?, OnceLock::new()))).collect();
         Ok(TableLookup { prober, there })
+    }
+}
+
+impl TableLookup {
+    /// All tables that are asked, of whatever game.
+    pub(super) fn tables(&self) -> &TableSet {
+        self.prober.tables()
     }
 }
 
