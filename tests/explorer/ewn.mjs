@@ -1,6 +1,6 @@
 // What a browser shows of EinStein würfelt nicht!. What is seen is compared with what the server says.
 import { readFileSync } from "node:fs";
-import { accessible, api, browser, check, complaints, finish, overflow, PAGE, shoot, until, visit } from "./browser.mjs";
+import { accessible, api, browser, check, complaints, finish, fits, PAGE, shoot, until, visit } from "./browser.mjs";
 
 // Red's 1 or 4; with two stones each; a table that is not there; the start of a game.
 const HALF = "R1d1 R4a1 B1b5 r";
@@ -156,16 +156,27 @@ try {
   await page.emulateMedia({ colorScheme: "light" });
   await shoot(page, "ewn-chinese");
   await accessible(page, "Chinese");
+  for (const [text, told] of [["R1d1 R1a1 B1b5 r", "R1 出现两次"], ["nothing", "走棋方"], ["R1d1 B1d1 r", "d1 上有两个棋子"], ["R1d1", "缺少走棋方"], ["R1z9 r", "不是格子"]]) {
+    await page.locator("#position").fill(text);
+    await page.locator("#position").press("Enter");
+    await until(told, async () => (await page.locator("#verdict .how").textContent()).includes(told));
+  }
+  check("what is wrong is told in Chinese", true);
+  await page.goto(new URL(hashOf(FOUR), PAGE).href);
+  await page.locator(".skip").focus();
+  await page.keyboard.press("Enter");
+  await until("the address again", async () => page.url().endsWith(hashOf(FOUR)));
+  check("the link to the board leaves the position", (await page.locator("#position").inputValue()) === FOUR);
   await page.goto(PAGE);
   check("and so does the explorer", (await page.locator("html").getAttribute("lang")) === "zh-Hans");
   check("which links here", (await page.locator('a[href="/ewn"]').count()) === 1);
   await page.context().close();
   page = await visit(hashOf(FOUR), { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
   await settled(page);
-  check("360 pixels are enough", (await overflow(page)) <= 0, `${await overflow(page)} too many`);
   await shoot(page, "ewn-narrow");
+  await fits(page, "chances");
   await page.locator("#edit").click();
-  check("360 pixels are enough: setting up", (await overflow(page)) <= 0, `${await overflow(page)} too many`);
+  await fits(page, "setting up");
   await page.context().close();
 
   // Words from outside are text.

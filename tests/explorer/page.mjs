@@ -1,12 +1,19 @@
 // What a browser shows of finished tables. What is seen is compared with what the server says.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { accessible, api, asked, browser, check, complaints, finish, middle, overflow, PAGE, SHOTS, shoot, until, visit as enter } from "./browser.mjs";
+import { accessible, api, asked, browser, check, complaints, finish, fits, middle, PAGE, SHOTS, shoot, until, visit as enter } from "./browser.mjs";
 
 // Horse against two advisors, a win in many plies; the soldier against an advisor, a draw; a table that is not there.
 const WIN = "4ka3/4a4/9/9/4N4/9/9/9/9/4K4 w";
 const DRAW = "4k4/4a4/4P4/9/9/9/9/9/9/5K3 w";
-const ABSENT = "3k5/9/9/9/4R4/9/9/9/4A4/4K4 w";
+const ABSENT = "3k5/9/9/9/R8/9/9/9/4A4/4K4 w";
+// The same, with a move that ends the game.
+const AT_ONCE = "3k5/9/9/9/4R4/9/9/9/4A4/4K4 w";
+// No table of its own either; but the capture leads to one.
+const WON_BY = "3k5/9/9/9/9/4n4/9/3N5/9/4K4 w";
+// More pieces than any table has; two soldiers where one of them cannot be.
+const CROWD = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w";
+const DOUBLED = "3k5/9/9/9/9/P8/P8/9/9/4K4 w";
 // A win under the rules of repetition, told by no server of these tests.
 const PERPETUAL = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w";
 
@@ -136,6 +143,24 @@ try {
   await other.goto(`${PAGE}?fen=${encodeURIComponent(WIN)}`);
   await verdictIs(other, "Red wins");
   check("so does a query", (await other.locator("#fen").inputValue()) === WIN);
+  // A link that is broken is no wish for the sample.
+  for (const broken of ["#nonsense", "#4ka3/4a4/9/9/4N4", "#%E0%A4%A", "?fen=nonsense"]) {
+    await other.goto("about:blank");
+    await other.goto(PAGE + broken);
+    await verdictIs(other, "This is no position");
+    const text = await other.locator("#verdict").textContent();
+    check(`a broken link is told: ${broken}`, text.includes("The address of this page names no position") && (await other.locator("#fen").getAttribute("aria-invalid")) === "true" && (await listed(other)).length === 0, text);
+  }
+  await shoot(other, "broken-link");
+  await other.locator("#verdict button").click();
+  await other.locator("#verdict:not(.wrong)").waitFor();
+  check("and the board's address takes its place", new URL(other.url()).hash.includes("9/4a4/"), other.url());
+  await other.goto(PAGE + hashOf(DRAW));
+  await verdictIs(other, "Draw");
+  await other.locator(".skip").focus();
+  await other.keyboard.press("Enter");
+  await until("the address again", async () => other.url().endsWith(hashOf(DRAW)));
+  check("the link to the board leaves the position", (await head(other)) === "Draw" && (await other.locator("#fen").inputValue()) === DRAW);
   await other.context().close();
 
   // The main line, to the end.
@@ -167,6 +192,13 @@ try {
   const refusal = await api(`v1/moves?fen=${encodeURIComponent("9/9/9 w")}`);
   check("a bad FEN is told in the server's words", refusal.status === 400 && (await page.locator("#verdict .how").textContent()).includes(refusal.error.message));
   check("and the field says so", (await field.getAttribute("aria-invalid")) === "true");
+  // Whose moves these are is no question: none are shown, and the board says that it is another one.
+  check("what is on the board all the same is told", (await page.locator("#verdict").textContent()).includes("The board still shows the last position") && (await page.locator("#stage.stale").count()) === 1);
+  check("and no values of it", (await listed(page)).length === 0 && (await page.locator("#picture path[fill^='var(--arrow']").count()) === 0);
+  await shoot(page, "bad-fen");
+  await page.locator("#verdict button").click();
+  await verdictIs(page, "Draw");
+  check("the way back is a click", (await field.inputValue()) === DRAW && (await listed(page)).length > 0 && (await page.locator("#stage.stale").count()) === 0);
   await page.locator("#tab-moves").focus();
   await page.evaluate(fen => document.body.dispatchEvent(Object.assign(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData: (() => { const data = new DataTransfer(); data.setData("text/plain", fen); return data; })() }))), WIN);
   await verdictIs(page, "Red wins");
@@ -318,6 +350,22 @@ try {
   await shoot(page, "unknown");
   await accessible(page, "an unknown position");
 
+  // Won, as a move is known to win; how fast at best nobody knows.
+  await field.fill(WON_BY);
+  await field.press("Enter");
+  await verdictIs(page, "Red wins");
+  const wonBy = await movesOf(WON_BY);
+  const least = await page.locator("#verdict .how").textContent();
+  check("a win that is known by a move", wonBy.outcome === "unknown" && least === `At least by d2e4, in ${wonBy.won_by.dtm} plies; whether there is a faster win is not known. There is no table of KNKN here.`, least);
+  await field.fill(AT_ONCE);
+  await field.press("Enter");
+  await until("a win at once", async () => (await page.locator("#verdict .how").textContent()) === "By e5e8, at once.");
+  await field.fill(WON_BY);
+  await field.press("Enter");
+  await until("the other one again", async () => (await page.locator("#verdict .how").textContent()) === least);
+  check("with what brings the table", (await page.locator("#verdict .command").count()) === wonBy.unknown.commands.length);
+  await shoot(page, "won-by");
+
   // Statistics.
   await field.fill(WIN);
   await field.press("Enter");
@@ -442,7 +490,7 @@ try {
     await page.locator(".chart").waitFor();
     check("an order has its own histogram", (await page.locator("#panel-endgame select option").allTextContents()).join("|") === "Red to move wins, plies to mate|Red to move wins, plies to the first of 2 perpetuals");
     check("which bars of others are not in", (await page.locator(".chart .stick").count()) === 2);
-    check("a longest win says its order", (await page.locator(".longest button").first().textContent()).includes("1 plies to the first of 2 perpetuals"));
+    check("a longest win says its order", (await page.locator(".longest button").first().textContent()).includes("1 ply to the first of 2 perpetuals"));
     await page.locator("#tab-moves").click();
     await page.unrouteAll({ behavior: "ignoreErrors" });
   }
@@ -494,22 +542,56 @@ try {
   await page.locator("#language").click();
   await page.locator("#tab-moves").click();
   await accessible(page, "Chinese");
+  // Nothing that the server says stays English.
+  const latin = /[a-z]{3}/;
+  const speaks = async (what, selector) => { const text = await page.locator(selector).textContent(); check(`in Chinese: ${what}`, text.length > 4 && !latin.test(text), text); };
+  for (const [what, fen, head] of [["too many pieces", CROWD, "超出"], ["soldiers that cannot stand so", DOUBLED, "不会出现"], ["no table", ABSENT, "库中没有"], ["a win by a move", WON_BY, "红方胜"], ["kings that face each other", "4k4/9/9/9/9/9/9/9/9/4K4 w", "不是合法局面"], ["a check left standing", "3k5/9/9/9/9/9/9/9/3R5/4K4 w", "不是合法局面"]]) {
+    await field.fill(fen);
+    await field.press("Enter");
+    await verdictIs(page, head);
+    await speaks(what, "#verdict .how");
+  }
+  for (const [what, fen] of [["no ten ranks", "9/9/9 w"], ["a rank that is too long", "3k5/9/9/9/9/9/9/9/9/5K4 w"], ["a letter", "3k5/9/9/9/9/9/9/9/9/4X4 w"], ["no king", "9/9/9/9/9/9/9/9/9/4K4 w"], ["too many of a kind", "3k5/RRR6/9/9/9/9/9/9/9/4K4 w"], ["a point where it cannot stand", "3k5/9/9/9/9/9/9/9/8A/4K4 w"], ["a side", "3k5/9/9/9/9/9/9/9/9/4K4 x"]]) {
+    await field.fill(fen);
+    await field.press("Enter");
+    await until(what, async () => (await page.locator("#verdict.wrong .how").textContent()).length > 4);
+    await speaks(what, "#verdict");
+  }
+  await page.locator("#tab-games").click();
+  await page.locator("#pasted").fill(`3k5/9/9/9/9/9/9/9/3R5/4K4 w\n${WIN} moves e5e6\nposition startpos moves h2e2`);
+  await page.locator("#read").click();
+  await until("three games", async () => (await page.locator("#games .warn").count()) === 3);
+  await until("warnings", async () => (await page.locator("#games .warn").first().textContent()).length > 4);
+  await speaks("warnings of what was read", "#games");
+  await shoot(page, "chinese-games");
+  await page.locator("#pasted").fill("3k5/9/9/9/9/9/9/9/3KK4/9 w");
+  await page.locator("#read").click();
+  await until("the second king", async () => (await page.locator("#games-told").textContent()).includes("多了一个"));
+  await speaks("a position of a file", "#games-told");
+  await page.route("**/v1/endgames*", route => route.fulfill({ status: 503, json: { error: { kind: "store", message: "the tables cannot be read" } } }));
+  await page.locator("#tab-tables").click();
+  await until("a store that is away", async () => (await page.locator("#tables-told").textContent()).includes("读不到"));
+  check("in Chinese: a failure of the server", true);
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  check("in Chinese: where the tables are", (await page.locator("#info").textContent()).includes("文件夹"));
   await page.context().close();
   page = await visit(hashOf(WIN), { locale: "zh-CN" });
   check("the browser's language is taken", (await head(page)).startsWith("红方胜"), await head(page));
   await page.context().close();
 
   page = await visit(hashOf(WIN), { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, reducedMotion: "reduce" });
-  check("360 pixels are enough", (await overflow(page)) <= 0, `${await overflow(page)} too many`);
   await shoot(page, "narrow");
+  await fits(page, "moves");
   for (const tab of ["endgame", "tables", "games"]) {
     await page.locator(`#tab-${tab}`).click();
     await page.waitForTimeout(300);
-    check(`360 pixels are enough: ${tab}`, (await overflow(page)) <= 0, `${await overflow(page)} too many`);
+    await fits(page, tab);
+    await page.setViewportSize({ width: 320, height: 568 });
+    await shoot(page, `narrow-${tab}`);
   }
   await page.locator("#tab-moves").click();
   await page.locator("#edit").click();
-  check("360 pixels are enough: setting up", (await overflow(page)) <= 0, `${await overflow(page)} too many`);
+  await fits(page, "setting up");
   await shoot(page, "narrow-set-up");
   await page.locator("#done").click();
   await point(page, shown[0].move.slice(0, 2)).tap();
@@ -518,7 +600,7 @@ try {
   check("a move by touch", true);
   check("nothing glides for who wants none of it", (await page.locator(".piece").first().evaluate(node => getComputedStyle(node).transitionDuration)) === "0s");
   await page.locator("#view > summary").click();
-  check("360 pixels are enough: menus", (await overflow(page)) <= 0, `${await overflow(page)} too many`);
+  await fits(page, "menus");
   await page.emulateMedia({ colorScheme: "dark" });
   await accessible(page, "narrow and dark");
   await shoot(page, "narrow-dark");

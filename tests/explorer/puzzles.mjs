@@ -1,6 +1,6 @@
 // What a browser shows of the solutions of puzzles, as pages that stand by themselves.
 import { pathToFileURL } from "node:url";
-import { accessible, browser, check, complaints, finish, overflow, shoot, until, visit } from "./browser.mjs";
+import { accessible, browser, check, complaints, finish, fits, shoot, until, visit } from "./browser.mjs";
 
 const PAGES = [["ghosts", 11], ["maze", 58], ["chase-open", 8], ["castle", 5]];
 const address = name => pathToFileURL(`${process.env.PUZZLES}/${name}.html`).href;
@@ -29,7 +29,9 @@ try {
     await accessible(page, `${name}, dark`);
     await page.context().close();
     page = await visit(address(name), { viewport: { width: 360, height: 740 }, locale: "zh-CN" });
-    check(`${name}: 360 pixels are enough`, (await overflow(page)) <= 0, `${await overflow(page)} too many`);
+    await fits(page, name);
+    const told = (await page.locator("#summary").textContent()) + (await now(page)) + (await page.locator("#steps button").last().textContent());
+    check(`${name}: steps are told in Chinese`, /最少|抓住/.test(told) && !/\b(to|cross|left|right|up|down|the)\b/.test(told) && (await page.locator("html").getAttribute("lang")) === "zh-Hans", told);
     check(`${name}: buttons speak Chinese`, (await page.locator("#forward").getAttribute("aria-label")) === "下一步");
     await page.context().close();
   }

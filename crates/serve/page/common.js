@@ -1,5 +1,5 @@
 "use strict";
-// What all pages share. A page has `words()`, its words in the language that is chosen, and `state` with `language` and `theme`.
+// What all pages share. A page has `WORDS` by language, `state` with `language` and `theme`, and `draw()`, which shows the state.
 const SVG = "http://www.w3.org/2000/svg";
 const $ = id => document.getElementById(id);
 function fill(node, attributes, children) {
@@ -26,6 +26,13 @@ function each(parent, items, make, update) {
     update(parent.children[at], item, at);
   });
 }
+const words = () => WORDS[state.language];
+let due = false;
+function changed() {
+  if (due) return;
+  due = true;
+  queueMicrotask(() => { due = false; draw(); });
+}
 // A part of the page that is drawn anew only when what it shows has changed.
 const drawn = new Map();
 function once(name, key, work) {
@@ -48,9 +55,21 @@ const grouped = n => n.toLocaleString("en").replaceAll(",", "\u202f");
 class Refusal extends Error {
   constructor(status, error) {
     super(error?.message || `HTTP ${status}`);
-    Object.assign(this, { status, kind: error?.kind || "", commands: error?.commands || [], file: error?.file });
+    Object.assign(this, { status, kind: error?.kind || "", commands: error?.commands || [], file: error?.file, position: error?.position });
   }
 }
+// The server's own words are English.
+const REFUSALS = { zh: {
+  busy: "服务器繁忙，请稍后再试。", timeout: "查询时间太长，请稍后再试。", slow: "上传太慢，请再试一次。", store: "目前读不到残局库，请稍后再试。", internal: "服务器出错，详情见服务器日志。",
+  too_large: "内容太大，请拆分。", too_many: "一次问得太多，请分批。", missing: "这里没有这个残局库。", damaged: "残局库文件已损坏。", name: "残局名称有误。", parameter: "地址的参数有误。", body: "请求的格式有误。", fen: "FEN 无法识别。", illegal: "对局中不会出现这样的局面。", position: "局面无法识别。", games: "文件无法识别。",
+} };
+// What a refusal means, in the language of the page: of a position by what is wrong with it.
+function refused(error) {
+  const { kind, message, position } = error;
+  return (position && words().faults?.[position.reason]?.(position)) || REFUSALS[state.language]?.[kind] || message;
+}
+// Before a lost server is asked again.
+const PATIENCE = [1000, 2000, 4000, 8000];
 async function ask(path, options = {}) {
   const response = await fetch(path, { headers: { accept: "application/json" }, ...options });
   const body = await response.json().catch(() => null);
