@@ -1,6 +1,7 @@
 //! Workers are lost, leave and come: their shares go to others, who take up where the logs end.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::time::Duration;
 
 use crate::assign::share_out;
@@ -155,15 +156,28 @@ impl Conductor {
         }
     }
 
-    /// Shares without a worker go back to one who still has the part.
-    fn take_back(&self, work: &Work, shares: &mut [Share]) {
-        let mut holdings: Vec<(MemberId, &Holding)> = self.holdings_of(work).collect();
-        for share in shares.iter_mut().filter(|s| s.member.is_none()) {
-            if let Some(place) = holdings.iter().position(|(_, h)| h.runs == share.runs) {
-                let (member, holding) = holdings.swap_remove(place);
-                share.member = Some(member);
-                share.complete = holding.complete;
-            }
+    /// Runs without a worker go back to one who still has a part of just them. Shares that nobody could take have become
+    /// one: it is divided again.
+    fn take_back(&self, work: &Work, shares: &mut Vec<Share>) {
+        let plan = &work.plan;
+        for (member, holding) in self.holdings_of(work) {
+            let held = &holding.runs;
+            let has_it = |s: &Share| {
+                let within = s.runs.start <= held.start && held.end <= s.runs.end;
+                s.member.is_none() && within && (s.made.is_none() || s.runs == *held)
+            };
+            let Some(place) = shares.iter().position(has_it) else { continue };
+            let share = shares.remove(place);
+            let part = |member, runs: Range<usize>, complete| {
+                let memory = plan.memory(plan.cells_of(&runs));
+                Share { member, runs, memory, complete, ..share.clone() }
+            };
+            let pieces = [
+                part(None, share.runs.start..held.start, 0),
+                part(Some(member), held.clone(), holding.complete),
+                part(None, held.end..share.runs.end, 0),
+            ];
+            shares.splice(place..place, pieces.into_iter().filter(|piece| !piece.runs.is_empty()));
         }
     }
 
@@ -369,5 +383,85 @@ fn is_open(work: &Work) -> bool {
         Stage::Waiting => true,
         Stage::Running(run) => run.is_stopped(),
         Stage::Committing => false,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test stops where something is wrong")]
+mod tests {
+    use canju_retro::{Metric, Rules, TableName};
+
+    use super::*;
+    use crate::plan::{Plan, TablePlan};
+    use crate::wire::report::Kind as Say;
+    use crate::{Settings, VERSION};
+
+    const NOW: Duration = Duration::ZERO;
+
+    struct Hand {
+        id: MemberId,
+        epoch: u64,
+    }
+
+    impl Hand {
+        fn join(conductor: &mut Conductor, name: &str) -> Self {
+            let (name, address, version) = (name.to_owned(), format!("http://{name}:1"), VERSION.to_owned());
+            let (id, epoch) = conductor.join(NOW, &wire::Hello { name, address, version, ..Default::default() });
+            let hand = Self { id, epoch };
+            hand.say(conductor, Say::Ready(wire::Ready {}));
+            hand
+        }
+
+        fn say(&self, conductor: &mut Conductor, kind: Say) {
+            conductor.report(NOW, self.id, wire::Report { epoch: self.epoch, kind: Some(kind) }).unwrap();
+        }
+    }
+
+    /// What is told to whom.
+    fn told(conductor: &mut Conductor) -> Vec<(MemberId, Tell)> {
+        let actions = conductor.take_actions().into_iter();
+        actions.filter_map(|a| if let Action::Tell(id, tell) = a { Some((id, tell)) } else { None }).collect()
+    }
+
+    fn assigned(told: &[(MemberId, Tell)], to: &Hand) -> Option<wire::Assign> {
+        told.iter().rev().find_map(|(id, tell)| match tell {
+            Tell::Assign(assign) if *id == to.id => Some(assign.clone()),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn the_shares_of_a_worker_that_leaves_go_when_their_logs_are_in_the_store() {
+        let settings = Settings { cut_from: 0, min_workers: 2, ..Settings::default() };
+        let mut conductor = Conductor::new(settings, 1);
+        let (a, b) = (Hand::join(&mut conductor, "a"), Hand::join(&mut conductor, "b"));
+        let plan = TablePlan { build: vec![Metric::Dtm], ..TablePlan::sample("KRK", vec![50; 4], 4000) };
+        let plan = Plan {
+            asked: vec![TableName::new("KRK").unwrap()],
+            metrics: vec![Metric::Dtm],
+            rules: Rules::Plain,
+            tables: vec![plan],
+        };
+        let job = conductor.new_job();
+        conductor.submit(NOW, job, plan, 0);
+        let task = assigned(&told(&mut conductor), &a).unwrap().task;
+        for (share, hand) in [(0, &a), (1, &b)] {
+            hand.say(&mut conductor, Say::Prepared(wire::Prepared { task: task.clone(), share, ..Default::default() }));
+        }
+        for (share, hand) in [(0, &a), (1, &b)] {
+            let plied = wire::Plied { task: task.clone(), share, first_labels: 5, ..Default::default() };
+            hand.say(&mut conductor, Say::Plied(plied));
+        }
+        let c = Hand::join(&mut conductor, "c");
+        told(&mut conductor);
+        a.say(&mut conductor, Say::Draining(wire::Draining::default()));
+        let wanted = told(&mut conductor);
+        assert!(matches!(&wanted[..], [(id, Tell::Checkpoint(_))] if *id == a.id), "{wanted:?}");
+        let saved = wire::Checkpointed { task, share: 0, plies: 1, bytes: 9 };
+        a.say(&mut conductor, Say::Checkpointed(saved));
+        let after = told(&mut conductor);
+        let shares = assigned(&after, &c).unwrap().shares;
+        assert_eq!(shares.iter().map(|s| s.worker).collect::<Vec<_>>(), [c.id.0, b.id.0]);
+        assert!(after.iter().any(|(id, tell)| *id == a.id && matches!(tell, Tell::Drop(drop) if !drop.solved)));
     }
 }

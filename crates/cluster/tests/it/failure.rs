@@ -266,6 +266,25 @@ async fn words_of_an_older_attempt_count_for_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn words_of_another_membership_end_this_one() {
+    let store = tempfile::tempdir().unwrap();
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings(store.path())).await;
+    let mut mute = Mute::join(&town).await;
+    mute.epoch -= 1;
+    mute.say_ready().await;
+    let goodbye = soon("its end", async {
+        loop {
+            let command = mute.commands.message().await.unwrap().unwrap();
+            if let Some(wire::command::Kind::Goodbye(goodbye)) = command.kind {
+                return goodbye;
+            }
+        }
+    })
+    .await;
+    assert!(goodbye.rejoin && goodbye.reason.contains("no longer a member at epoch"), "{goodbye:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_worker_on_which_a_table_fails_is_shunned() {
     let store = tempfile::tempdir().unwrap();
     let town = Town::found(Arc::new(Toy::default()), &Folders, settings(store.path())).await;

@@ -4,8 +4,9 @@
 //! | row | test |
 //! |---|---|
 //! | worker killed | `of_a_killed_worker_only_the_plies_since_its_checkpoint_are_computed_again`; one after the other: `failure.rs` |
-//! | worker cut off, then back | `failure.rs`: `a_silent_worker_is_given_up`; `worker.rs`: words of older attempts |
-//! | coordinator killed | `another_coordinator_goes_on_at_the_same_ply`, `one_that_stands_by_takes_over`, `a_job_has_taken_what_it_took_under_all_coordinators` |
+//! | worker cut off, then back | `failure.rs`: `a_silent_worker_is_given_up`; `worker.rs`: words of older attempts; `returning.rs`: its share |
+//! | worker not reached by others | `links.rs` |
+//! | coordinator killed | `another_coordinator_goes_on_at_the_same_ply`, `one_that_stands_by_takes_over`, `a_job_has_taken_what_it_took_under_all_coordinators`; `returning.rs`: its workers |
 //! | coordinator late | `a_coordinator_without_its_lease_writes_nothing`, `a_record_that_another_wrote_ends_a_reign` |
 //! | store away | `a_store_that_is_away_is_waited_for`; `stores.rs`: failures now and then |
 //! | store away for one coordinator | `workers_leave_a_coordinator_that_alone_has_lost_the_store` |
@@ -29,12 +30,12 @@ use canju_cluster::{Client, CoordinatorSettings, Folders, Network, is_well, wire
 use canju_store::{FolderStore, Key, Store};
 
 /// 16 slices in 8 runs, without smaller tables.
-const TABLE: &str = "T6";
-const SLICES: usize = 16;
+pub const TABLE: &str = "T6";
+pub const SLICES: usize = 16;
 /// The ply at which it is disturbed.
 const PLY: u16 = 5;
 
-fn gated() -> Arc<Toy> {
+pub fn gated() -> Arc<Toy> {
     Arc::new(Toy { no_captures: true, hold: Some((TABLE, PLY)), ..Toy::default() })
 }
 
@@ -46,12 +47,12 @@ async fn undisturbed(game: Toy, table: &str) -> BTreeMap<String, Vec<u8>> {
     files(store.path())
 }
 
-async fn plain() -> BTreeMap<String, Vec<u8>> {
+pub async fn plain() -> BTreeMap<String, Vec<u8>> {
     undisturbed(Toy { no_captures: true, ..Toy::default() }, TABLE).await
 }
 
 /// Waits until something is so.
-async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let waiting = async {
         while !is_so().await {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -60,22 +61,22 @@ async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     soon(what, waiting).await;
 }
 
-async fn at_the_gate(game: &Toy, parts: u32) {
+pub async fn at_the_gate(game: &Toy, parts: u32) {
     until("the gate", async || game.waiting.load(Ordering::SeqCst) >= parts).await;
 }
 
-fn open(game: &Toy) {
+pub fn open(game: &Toy) {
     game.gate.store(true, Ordering::SeqCst);
 }
 
 /// The plies of slices that were computed more than once.
-fn again(game: &Toy) -> BTreeSet<(u32, u16)> {
+pub fn again(game: &Toy) -> BTreeSet<(u32, u16)> {
     let computed = game.computed.lock().unwrap();
     assert!(computed.len() > SLICES * usize::from(PLY), "nothing was computed");
     computed.iter().filter(|&(_, &times)| times > 1).map(|((_, slice, ply), _)| (*slice, *ply)).collect()
 }
 
-async fn end_of(client: &mut Client, job: &str) -> wire::Job {
+pub async fn end_of(client: &mut Client, job: &str) -> wire::Job {
     let mut last = None;
     soon("the end of the job", async {
         let mut watch = client.watch(job).await.unwrap();
@@ -87,7 +88,7 @@ async fn end_of(client: &mut Client, job: &str) -> wire::Job {
     last.unwrap()
 }
 
-fn for_two(store: &Path) -> CoordinatorSettings {
+pub fn for_two(store: &Path) -> CoordinatorSettings {
     let mut settings = settings(store);
     settings.conductor.min_workers = 2;
     settings
@@ -97,11 +98,11 @@ async fn two_workers(urls: &[&str], game: &Arc<Toy>) -> [Worked; 2] {
     [work(urls, "w0", game.clone(), |_| {}).await, work(urls, "w1", game.clone(), |_| {}).await]
 }
 
-async fn submit(client: &mut Client) -> String {
+pub async fn submit(client: &mut Client) -> String {
     client.submit(&[TABLE.to_owned()], &["dtm".to_owned()], "").await.unwrap().id
 }
 
-fn prepared(game: &Toy) -> u32 {
+pub fn prepared(game: &Toy) -> u32 {
     game.prepared.lock().unwrap().values().sum()
 }
 

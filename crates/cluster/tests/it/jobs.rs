@@ -248,6 +248,17 @@ async fn tables_go_only_where_they_fit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_was_there_before_its_workers_fails_where_it_fits_none() {
+    let store = tempfile::tempdir().unwrap();
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings(store.path())).await;
+    let job = town.submit(&["T4"], &["dtm"]).await.unwrap();
+    let _small = town.hire(Arc::new(Toy::default()), Arc::new(Folders), "small", 1000).await;
+    let end = town.end_of(&job.id).await;
+    assert_eq!(end.state(), wire::JobState::Failed);
+    assert!(end.error.contains("it does not fit: a share takes") && end.error.contains("1000 B"), "{}", end.error);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_was_deleted_is_built_again() {
     let store = tempfile::tempdir().unwrap();
     let (town, _hands) = Town::with(Arc::new(Toy::default()), store.path(), 1).await;

@@ -18,6 +18,7 @@ mod links;
 mod outsider;
 mod pipes;
 mod pki;
+mod returning;
 mod seat;
 mod status;
 mod stores;

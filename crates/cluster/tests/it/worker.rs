@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::away::Away;
 use crate::chief::{Attempt, Chief, Guest, Worked, share, soon, work, work_with};
 use crate::failing::FailingFolders;
 use crate::town::files;
@@ -437,4 +438,29 @@ async fn a_store_that_fails_only_delays_checkpoints() {
     broken.store(true, Ordering::SeqCst);
     assert_eq!(attempt.finish(3, &mut [&mut a]).await, plies);
     assert_eq!(files(store.path()), whole);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sets_are_kept_while_the_log_is_still_to_be_read() {
+    let (expected, _) = expected().await;
+    let store = tempfile::tempdir().unwrap();
+    let (mut chief, game, away) = (Chief::open(store.path()).await, toy(), Away::default());
+    let _worker = work_with(&[&chief.url], "w1", game.clone(), Arc::new(away.clone()), |_| {}).await;
+    let mut guest = chief.admit(1, 1).await;
+    away.leave();
+    let all = |guest: &Guest| vec![share(guest, 0..RUNS, 0)];
+    Attempt::assign(TABLE, 1, all(&guest), &[&mut guest]).await;
+    soon("the look for checkpoints", async {
+        while away.failures("work/") == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    // Another attempt begins meanwhile.
+    let attempt = Attempt::assign(TABLE, 2, all(&guest), &[&mut guest]).await;
+    away.come_back();
+    attempt.prepared(&mut [&mut guest]).await;
+    assert_eq!(game.prepared.lock().unwrap().values().sum::<u32>(), 1);
+    attempt.finish(0, &mut [&mut guest]).await;
+    assert_eq!(files(store.path()), expected);
 }
