@@ -24,8 +24,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 /// How long the next chunk of a message may take.
 const STALLED: Duration = Duration::from_secs(30);
 
-/// The part of its patience after which a sender tells the coordinator that nobody answers: 20 seconds. Workers that are lost
-/// are given up before.
+/// The part of its patience after which a sender tells the coordinator that nobody answers: 20 seconds. By default workers
+/// that are lost are given up before.
 const COMPLAINT: u32 = 6;
 
 /// Connections to other workers that are kept.
@@ -134,9 +134,10 @@ impl Exchange for Taker {
     }
 }
 
-/// True for the words of a worker that knows better than to take a message: it was reached.
+/// True for the words of a worker that did not take a message, or not in time: it was reached.
 fn is_answer(status: &Status) -> bool {
-    matches!(status.code(), Code::FailedPrecondition | Code::PermissionDenied | Code::DataLoss)
+    use Code::{DataLoss, DeadlineExceeded, FailedPrecondition, PermissionDenied};
+    matches!(status.code(), FailedPrecondition | PermissionDenied | DataLoss | DeadlineExceeded)
 }
 
 impl From<Refusal> for Status {
@@ -210,7 +211,8 @@ impl Post {
         complain: impl Fn(String),
     ) -> Result<u32, ClusterError> {
         let began = Instant::now();
-        let mut reached = began;
+        // Since when tries have reached nobody, one after the other.
+        let mut silent: Option<Instant> = None;
         let mut wait = Duration::from_millis(20);
         let address = match way {
             Way::Here(_) => "this worker",
@@ -233,8 +235,8 @@ impl Post {
                 return Err(ClusterError::unreachable("another worker", address, status));
             }
             if is_answer(&status) {
-                reached = Instant::now();
-            } else if reached.elapsed() >= self.patience / COMPLAINT {
+                silent = None;
+            } else if silent.get_or_insert_with(Instant::now).elapsed() >= self.patience / COMPLAINT {
                 complain(self.network.told(&status));
             }
             tracing::debug!(to = letter.to, ply = letter.ply, address, status = %status.message(), "send again");

@@ -24,9 +24,9 @@ impl Conductor {
             return Ok(());
         }
         for table in plan.missing() {
-            if let Placement::Never(reason) =
-                place(table, members(), &BTreeSet::new(), &self.apart(), self.settings.cut_from)
-            {
+            // Who is left out now may not be when the table's turn comes.
+            let (nobody, none) = (BTreeSet::new(), BTreeSet::new());
+            if let Placement::Never(reason) = place(table, members(), &nobody, &none, self.settings.cut_from) {
                 return Err(ClusterError::Refused(format!("{} cannot be built: {reason}", table.table)));
             }
         }

@@ -12,6 +12,13 @@ use crate::{ClusterError, Conductor, MemberId, Task, WorkId, wire};
 
 /// The part of the patience with workers for which complaints are gathered.
 const GATHER: u32 = 5;
+/// How many times that patience it is waited for a worker without which a table would not fit: what goes wrong between
+/// workers may pass.
+const NEEDED: u32 = 2;
+/// Most complaints that are kept.
+const COMPLAINTS: usize = 10_000;
+/// Most workers that a trouble names.
+const NAMED: usize = 3;
 /// The age at which a complaint that was not repeated counts no more.
 const STALE: Duration = Duration::from_secs(15);
 /// How long a worker is left out before it is tried again.
@@ -50,6 +57,8 @@ pub(crate) struct Links {
     apart: BTreeMap<MemberId, Apart>,
     /// Names of workers that the coordinator itself could not reach, when that was, and what was said.
     away: BTreeMap<String, (Duration, String)>,
+    /// Workers that were taken in though the coordinator did not reach them, and why it did not.
+    doubts: BTreeMap<MemberId, String>,
 }
 
 impl Links {
@@ -61,6 +70,7 @@ impl Links {
     /// A worker is gone: who could not work with it may work with all others.
     pub(crate) fn forget(&mut self, id: MemberId) {
         self.complaints.retain(|&(by, of), _| by != id && of != id);
+        self.doubts.remove(&id);
         self.apart.remove(&id);
         self.apart.retain(|_, apart| {
             apart.from.remove(&id);
@@ -71,26 +81,34 @@ impl Links {
     /// What somebody must look at, each with its remedy.
     pub(crate) fn troubles(&self, now: Duration) -> Vec<String> {
         let away = self.away.values().filter(|(at, _)| now.saturating_sub(*at) < TOLD).map(|(_, trouble)| trouble);
-        self.apart.values().map(|apart| &apart.trouble).chain(away).cloned().collect()
+        self.apart.values().map(|apart| &apart.trouble).chain(self.doubts.values()).chain(away).cloned().collect()
     }
 
-    /// Why a table fits nobody, and who would be there if it were not left out.
-    pub(crate) fn with_troubles(&self, reason: String) -> String {
-        self.apart.values().fold(reason, |text, apart| format!("{text}; {}", apart.trouble))
-    }
-
-    /// The complaints by which somebody is to be left out now; none while they are still gathered.
+    /// The complaints by which somebody is to be left out now; none while they are still gathered. What was said once and not
+    /// again has passed.
     fn due(&mut self, now: Duration, gather: Duration, at_work: &BTreeSet<(u64, u32)>) -> Vec<(MemberId, MemberId)> {
         self.complaints.retain(|_, c| at_work.contains(&c.at) && now.saturating_sub(c.last) < STALE);
-        if !self.complaints.values().any(|c| now.saturating_sub(c.since) >= gather) {
+        if !self.complaints.values().any(|c| c.lasted() >= gather) {
             return Vec::new();
         }
-        self.complaints.keys().copied().collect()
+        self.complaints.iter().filter(|(_, c)| c.lasted() > Duration::ZERO).map(|(&pair, _)| pair).collect()
+    }
+
+    /// For how long it has been complained of a worker, or by it.
+    fn lasted(&self, id: MemberId) -> Duration {
+        let of_it = self.complaints.iter().filter(|((by, of), _)| *by == id || *of == id);
+        of_it.map(|(_, complaint)| complaint.lasted()).max().unwrap_or_default()
     }
 }
 
-/// Who is in most complaints, and with whom: it is left out. Of two
-/// that are in as many it is the one that is complained of, and then the one that came last.
+impl Complaint {
+    fn lasted(&self) -> Duration {
+        self.last.saturating_sub(self.since)
+    }
+}
+
+/// Who is in most complaints, and with whom: it is left out. Of two that are in as many it is the one that is complained of,
+/// and then the one that came last.
 fn worst(complaints: &[(MemberId, MemberId)]) -> Option<(MemberId, BTreeSet<MemberId>)> {
     let mut all: BTreeMap<MemberId, (BTreeSet<MemberId>, usize)> = BTreeMap::new();
     for &(by, of) in complaints {
@@ -122,6 +140,19 @@ impl Conductor {
         trouble
     }
 
+    /// A worker was taken in that the coordinator has not reached: others may reach it.
+    pub(crate) fn doubt(&mut self, id: MemberId, cause: &str) {
+        let Some(member) = self.members.get(&id) else { return };
+        let trouble = format!(
+            "the coordinator cannot reach worker {} at {}, and other workers perhaps neither: {}: {REMEDY}",
+            member.name,
+            member.address,
+            shortened(cause)
+        );
+        tracing::warn!("{trouble}");
+        self.links.doubts.insert(id, trouble);
+    }
+
     /// A worker does not get through to another one.
     pub(crate) fn on_unreached(
         &mut self,
@@ -137,7 +168,11 @@ impl Conductor {
         }
         let (at, cause) = ((task.epoch, run.ply()), shortened(&said.cause));
         let complaint = Complaint { at, since: now, last: now, cause };
-        let known = self.links.complaints.entry((by, of)).or_insert(complaint);
+        let complaints = &mut self.links.complaints;
+        if complaints.len() >= COMPLAINTS && !complaints.contains_key(&(by, of)) {
+            return Ok(());
+        }
+        let known = complaints.entry((by, of)).or_insert(complaint);
         if known.at != at {
             (known.at, known.since) = (at, now);
         }
@@ -164,6 +199,10 @@ impl Conductor {
         complaints.retain(|(by, of)| !apart.contains(by) && !apart.contains(of));
         let mut left = Vec::new();
         while let Some((id, from)) = worst(&complaints) {
+            if self.is_needed(id) && self.links.lasted(id) < self.settings.patience * NEEDED {
+                complaints.retain(|&(by, of)| by != id && of != id);
+                continue;
+            }
             let trouble = self.trouble(id, &complaints);
             tracing::warn!("{trouble}");
             self.links.apart.insert(id, Apart { from, until: now + AGAIN, trouble });
@@ -190,31 +229,53 @@ impl Conductor {
         let title = member(&id).map(Member::title).unwrap_or_default();
         let what = if by.is_empty() {
             by = complaints.iter().filter(|(by, _)| *by == id).collect();
-            let others: Vec<String> = by.iter().filter_map(|(_, of)| member(of)).map(Member::title).collect();
-            format!("it cannot send to {}", others.join(", "))
+            format!("it cannot send to {}", some(by.iter().filter_map(|(_, of)| member(of))))
         } else {
-            let others: Vec<&str> = by.iter().filter_map(|(by, _)| member(by)).map(|m| m.name.as_str()).collect();
-            format!("{} cannot send to it", others.join(", "))
+            format!("{} cannot send to it", some(by.iter().filter_map(|(by, _)| member(by))))
         };
         let cause = by.first().map_or("", |&pair| cause(pair));
         format!("{title} is left out of tables that are cut, {what}: {cause}: {REMEDY}")
     }
 
+    /// Tables that are cut of which a worker has a share.
+    fn shared_with(&self, id: MemberId) -> Vec<WorkId> {
+        let has_share = |work: &Work| work.run().is_some_and(|run| !run.alone && run.members().contains(&id));
+        self.works.iter().filter(|(_, work)| has_share(work)).map(|(&id, _)| id).collect()
+    }
+
+    /// Where a table fits now.
+    fn placed(&self, work: WorkId, apart: &BTreeSet<MemberId>) -> Option<Placement> {
+        let plan = &self.works.get(&work)?.plan;
+        let members = self.members.values().filter(|m| m.takes_work());
+        Some(place(plan, members, &BTreeSet::new(), apart, self.settings.cut_from))
+    }
+
+    /// True where a table at work would not fit without this worker.
+    fn is_needed(&self, id: MemberId) -> bool {
+        let mut apart = self.apart();
+        apart.insert(id);
+        self.shared_with(id).into_iter().any(|work| matches!(self.placed(work, &apart), Some(Placement::Never(_))))
+    }
+
     /// What a worker has of tables that are cut goes to others; where nobody can take it, the table fails.
     fn leave_out(&mut self, now: Duration, id: MemberId) {
-        let has_share = |work: &Work| work.run().is_some_and(|run| !run.alone && run.members().contains(&id));
-        let held: Vec<WorkId> = self.works.iter().filter(|(_, w)| has_share(w)).map(|(&id, _)| id).collect();
-        let apart = self.apart();
-        for work in held {
-            let Some(plan) = self.works.get(&work).map(|w| &w.plan) else { continue };
-            let members = self.members.values().filter(|m| m.takes_work());
-            if let Placement::Never(reason) = place(plan, members, &BTreeSet::new(), &apart, self.settings.cut_from) {
-                let reason = self.links.with_troubles(reason);
-                self.fail(now, work, &reason);
-                continue;
+        for work in self.shared_with(id) {
+            if let Some(Placement::Never(reason)) = self.placed(work, &self.apart()) {
+                let trouble = self.links.apart.get(&id).map_or("", |apart| &apart.trouble);
+                self.fail(now, work, &format!("{reason}; {trouble}"));
+            } else {
+                self.take_away(now, id, work);
             }
-            self.take_away(now, id, work);
         }
+    }
+}
+
+/// The names of some workers, of many the first.
+fn some<'a>(members: impl Iterator<Item = &'a Member>) -> String {
+    let names: Vec<&str> = members.map(|member| member.name.as_str()).collect();
+    match names.get(..NAMED) {
+        Some(first) if names.len() > NAMED => format!("{} and {} more", first.join(", "), names.len() - NAMED),
+        _ => names.join(", "),
     }
 }
 
@@ -242,6 +303,42 @@ mod tests {
         assert_eq!(found(&[(2, 1)]), Some((1, 1)));
         assert_eq!(found(&[(1, 2), (2, 1)]), Some((2, 1)));
         assert_eq!(found(&[]), None);
+    }
+
+    #[test]
+    fn a_complaint_that_is_not_repeated_has_passed() {
+        let gather = Duration::from_secs(3);
+        let at = |seconds| Duration::from_millis((seconds * 1000.0) as u64);
+        let complaint = |since, last| Complaint { at: (1, 2), since: at(since), last: at(last), cause: String::new() };
+        let pair = |by, of| (MemberId(by), MemberId(of));
+        let due = |complaints: &[((MemberId, MemberId), Complaint)], now| {
+            let copy = |(pair, c): &(_, Complaint)| (*pair, Complaint { cause: String::new(), ..*c });
+            let mut links = Links { complaints: complaints.iter().map(copy).collect(), ..Links::default() };
+            links.due(at(now), gather, &[(1, 2)].into())
+        };
+        // One that mended at once; one that mended before long; one that goes on.
+        assert!(due(&[(pair(1, 2), complaint(0.0, 0.0))], 10.0).is_empty());
+        assert!(due(&[(pair(1, 2), complaint(0.0, 2.9))], 10.0).is_empty());
+        assert_eq!(due(&[(pair(1, 2), complaint(0.0, 3.0))], 3.0), [pair(1, 2)]);
+        // Others that are repeated count with it.
+        let all =
+            [(pair(1, 2), complaint(0.0, 3.0)), (pair(3, 2), complaint(2.0, 3.0)), (pair(4, 2), complaint(2.0, 2.0))];
+        assert_eq!(due(&all, 4.0), [pair(1, 2), pair(3, 2)]);
+        // What was said long ago or of another ply does not.
+        assert!(due(&all, 30.0).is_empty());
+        let other = Complaint { at: (1, 1), ..complaint(0.0, 3.0) };
+        assert!(due(&[(pair(1, 2), other)], 4.0).is_empty());
+    }
+
+    #[test]
+    fn of_many_workers_some_are_named() {
+        let member = |id: u64| {
+            let hello = wire::Hello { name: format!("w{id}"), ..wire::Hello::default() };
+            Member::new(MemberId(id), 1, &hello, Duration::ZERO)
+        };
+        let members: Vec<Member> = (0..9).map(member).collect();
+        assert_eq!(some(members[..3].iter()), "w0, w1, w2");
+        assert_eq!(some(members.iter()), "w0, w1, w2 and 6 more");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use canju_retro::{Game, Metric, Rules};
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tonic::Status;
 
@@ -26,6 +26,8 @@ use crate::wire::command::Kind as Tell;
 use crate::{Action, Bucket, ClusterError, Conductor, CoordinatorSettings, Health, JobId, MemberId, Pool, wire};
 
 /// How often silent workers are looked for.
+/// Workers that are called back at a time.
+const CALLS: usize = 64;
 const TICK: Duration = Duration::from_millis(250);
 /// Times that a lease is held after which one that was not renewed makes its coordinator unready.
 const UNSURE: u32 = 3;
@@ -49,6 +51,8 @@ pub(crate) struct Office {
     hurry: Notify,
     /// Rings when there may be checkpoints that nobody needs.
     pub(crate) untidy: Notify,
+    /// One permit for each worker that may be called back at a time.
+    pub(crate) calls: Semaphore,
     /// When the lease was renewed last, and what has kept it from being renewed since.
     renewed: Mutex<(Instant, Option<String>)>,
     unrenewed: Reminder,
@@ -86,6 +90,7 @@ impl Office {
             confirmed: watch::Sender::new(0),
             hurry: Notify::new(),
             untidy: Notify::new(),
+            calls: Semaphore::new(CALLS),
             renewed: Mutex::new((Instant::now(), None)),
             unrenewed: Reminder::default(),
             ledger: Ledger::new(Arc::clone(&bucket.store), reign),
@@ -253,9 +258,15 @@ impl Office {
     }
 
     /// What keeps the lease from being renewed.
+    /// One failure may pass, and of a store that is away is told elsewhere.
     pub(crate) fn lease_trouble(&self) -> Option<String> {
+        if self.unsure_for() < self.settings.lease.hold || self.bucket.store.trouble().is_some() {
+            return None;
+        }
         let what = self.renewed.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
-        what.map(|what| format!("nothing can be written, the lease is not renewed: {what}"))
+        what.map(|what| {
+            format!("the lease cannot be renewed: {what}: see that the store has room and lets the coordinator write")
+        })
     }
 
     async fn tick(self: &Arc<Self>, health: &Health) {

@@ -54,7 +54,11 @@ fn place_on(plan: &TablePlan, members: &[&Member], apart: &BTreeSet<MemberId>, c
     let linked: Vec<&Member> = members.iter().copied().filter(|m| !apart.contains(&m.id)).collect();
     let can_cut = linked.len() > 1 && plan.run_cells.len() > 1;
     if !linked.is_empty() && (plan.cells() >= cut_from || (can_cut && !fits_whole)) {
-        cut(plan, &linked)
+        match cut(plan, &linked) {
+            // Who stands apart may have it all.
+            Placement::Never(_) if fits_whole => whole(plan, members, need),
+            placement => placement,
+        }
     } else if fits_whole {
         whole(plan, members, need)
     } else {
@@ -151,7 +155,9 @@ impl Conductor {
                 Placement::Whole(share) => self.start(now, id, true, vec![*share]),
                 Placement::Cut(shares) => cut = cut.or(Some((id, shares))),
                 Placement::Later { whole } => small_left |= whole,
-                Placement::Never(reason) => self.fail(now, id, &self.links.with_troubles(reason)),
+                // It waits for those who are left out, who are tried again after a time.
+                Placement::Never(_) if self.fits_with_all(&work.plan) => {}
+                Placement::Never(reason) => self.fail(now, id, &reason),
             }
         }
         if let Some((id, shares)) = cut
@@ -159,6 +165,13 @@ impl Conductor {
         {
             self.start(now, id, false, shares);
         }
+    }
+
+    /// True where a table fits if nobody is left out.
+    pub(crate) fn fits_with_all(&self, plan: &TablePlan) -> bool {
+        let members = self.members.values().filter(|m| m.takes_work());
+        let (nobody, none) = (BTreeSet::new(), BTreeSet::new());
+        !matches!(place(plan, members, &nobody, &none, self.settings.cut_from), Placement::Never(_))
     }
 
     /// The shares of a table of which workers still have parts from before the coordinator began; `None` where nobody
@@ -285,6 +298,10 @@ mod tests {
         let apart = BTreeSet::from([MemberId(2)]);
         let alone = place_on(&plan, &[&large, &other], &apart, u64::MAX);
         assert!(matches!(alone, Placement::Whole(share) if share.member == Some(MemberId(2))));
-        assert!(matches!(place_on(&plan, &[&large, &other], &apart, 0), Placement::Never(_)));
+        let alone = place_on(&plan, &[&large, &other], &apart, 0);
+        assert!(matches!(alone, Placement::Whole(share) if share.member == Some(MemberId(2))));
+        let small = [&member(2, 3500), &other];
+        assert!(matches!(place_on(&plan, &small, &apart, 0), Placement::Never(_)));
+        assert!(matches!(place_on(&plan, &small, &nobody, 0), Placement::Cut(_)));
     }
 }

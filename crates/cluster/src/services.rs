@@ -21,6 +21,11 @@ const HELLO: Duration = Duration::from_secs(10);
 /// The shortest time between two pictures of a job that is watched.
 const PICTURES: Duration = Duration::from_millis(50);
 
+/// There is no place for one more worker.
+fn full() -> Status {
+    Status::resource_exhausted(format!("there are {MEMBERS} workers already: stop some"))
+}
+
 impl Office {
     /// Takes a worker in, or turns it away.
     pub(crate) async fn attend(
@@ -33,7 +38,7 @@ impl Office {
             return Err(Status::failed_precondition("a worker's first word is Hello"));
         };
         if self.look(|conductor, _| conductor.members.len()) >= MEMBERS {
-            return Err(Status::resource_exhausted(format!("there are {MEMBERS} workers already: stop some")));
+            return Err(full());
         }
         let (line, commands) = mpsc::channel(LINE);
         let say = |kind| {
@@ -51,15 +56,26 @@ impl Office {
             say(Tell::Goodbye(goodbye(reason)));
             return Ok(ReceiverStream::new(commands));
         }
-        if let Err(cause) = call_back(&self.settings.network, &hello).await {
-            let trouble = self.with(|conductor, now| conductor.turn_away(now, &hello, &cause));
+        let fault = {
+            let _call = self.calls.acquire().await;
+            call_back(&self.settings.network, &hello).await.err()
+        };
+        if let Some(fault) = fault.as_ref().filter(|fault| fault.certain) {
+            let trouble = self.with(|conductor, now| conductor.turn_away(now, &hello, &fault.cause));
             return Err(Status::failed_precondition(trouble));
         }
         if self.is_over() {
             return Err(Status::unavailable("its reign is over"));
         }
         let member = self.with(|conductor, now| {
+            // Others may have joined meanwhile.
+            if conductor.members.len() >= MEMBERS {
+                return None;
+            }
             let (member, epoch) = conductor.join(now, &hello);
+            if let Some(fault) = &fault {
+                conductor.doubt(member, &fault.cause);
+            }
             let welcome = wire::Welcome {
                 worker: member.0,
                 epoch,
@@ -71,8 +87,9 @@ impl Office {
             };
             say(Tell::Welcome(welcome));
             self.pick_up(member, line.clone());
-            member
+            Some(member)
         });
+        let Some(member) = member else { return Err(full()) };
         tokio::spawn(Arc::clone(&self).listen_to(member, reports));
         Ok(ReceiverStream::new(commands))
     }

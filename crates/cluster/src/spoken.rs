@@ -12,8 +12,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What every server has an answer to, if only that it does not understand.
 const QUESTION: &[u8] = b"GET / HTTP/1.1\r\nhost: canju\r\nconnection: close\r\n\r\n";
 
+/// What a server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spoken {
+pub(crate) enum Spoken {
     /// HTTP for browsers.
     Web,
     /// TLS.
@@ -41,8 +42,7 @@ impl Network {
         let ClusterError::Unreachable { what, ref address, .. } = error else { return error };
         let Ok(uri) = address.parse::<Uri>() else { return error };
         let encrypted = uri.scheme_str() == Some("https");
-        let spoken = tokio::time::timeout(PATIENCE, self.spoken(&uri)).await.ok().flatten();
-        let hint = match spoken {
+        let hint = match self.spoken(&uri).await {
             Some(Spoken::Web) => {
                 "a web server answers there: give the port that was --listen (7420 unless told otherwise), not that of --http"
             }
@@ -56,7 +56,12 @@ impl Network {
         ClusterError::Unreachable { what, address: address.clone(), hint: hint.to_owned(), source: hint.into() }
     }
 
-    async fn spoken(&self, uri: &Uri) -> Option<Spoken> {
+    /// What is spoken at an address; `None` where nothing that is known comes in time.
+    pub(crate) async fn spoken(&self, uri: &Uri) -> Option<Spoken> {
+        tokio::time::timeout(PATIENCE, self.ask(uri)).await.ok().flatten()
+    }
+
+    async fn ask(&self, uri: &Uri) -> Option<Spoken> {
         let mut connection = self.open(uri).await.ok()?;
         connection.write_all(QUESTION).await.ok()?;
         let mut answer = Vec::new();

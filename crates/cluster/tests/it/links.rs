@@ -21,6 +21,13 @@ use crate::toy::Toy;
 #[derive(Clone, Default)]
 struct Wall(Arc<Mutex<BTreeSet<u16>>>);
 
+impl Wall {
+    /// Lets nothing through.
+    fn around_all() -> Self {
+        Self(Arc::new(Mutex::new((0..=u16::MAX).collect())))
+    }
+}
+
 struct Ear(TcpListener);
 
 #[async_trait]
@@ -179,14 +186,41 @@ async fn a_certificate_for_another_name_is_found_out() {
     reign.abort();
 }
 
-/// Workers behind a wall that lets the coordinator through, of which `closed` cannot be reached by the others.
-async fn behind(wall: &Wall, town: &Town, names: &[&str], closed: &str, memory: u64) -> Vec<Worked> {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_only_the_coordinator_does_not_reach_is_taken_in() {
+    let store = tempfile::tempdir().unwrap();
+    let mut settings = settings(store.path());
+    settings.network = Network::new(Arc::new(Wall::around_all()));
+    settings.conductor.min_workers = 2;
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings).await;
+    let mut good = member(&town, "good", |_| {}).await;
+    let _other = member(&town, "other", |_| {}).await;
+    assert_eq!(town.build(&["T3"], &["dtm"]).await.state(), wire::JobState::Done);
+    let seen = status(&town, &Network::default()).await;
+    assert_eq!((seen.workers.len(), seen.troubles.len()), (2, 2));
+    let words = ["the coordinator cannot reach worker good at http://", "a wall stands between", "--advertise"];
+    let told = seen.troubles.iter().any(|trouble| words.iter().all(|word| trouble.contains(word)));
+    assert!(told, "{:?}", seen.troubles);
+    // It is told of as long as the worker is there.
+    good.drain();
+    soon("leaving", &mut good.task).await.unwrap().unwrap();
+    soon("one trouble", async {
+        while status(&town, &Network::default()).await.troubles.len() != 1 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+}
+
+/// Workers behind a wall that lets the coordinator through, of which `closed` cannot be reached by the others; that they
+/// complain of after a sixth of their patience.
+async fn behind(wall: &Wall, town: &Town, names: &[&str], closed: &str, (memory, patience): (u64, u64)) -> Vec<Worked> {
     let walled = Network::new(Arc::new(wall.clone()));
     let mut workers = Vec::new();
     for name in names {
         let change = |s: &mut WorkerSettings| {
             s.network = walled.clone();
-            s.patience = Duration::from_secs(6);
+            s.patience = Duration::from_secs(patience);
             s.memory = memory;
         };
         let game = Toy { no_captures: memory > 0, ..Toy::default() };
@@ -214,7 +248,7 @@ async fn a_worker_that_other_workers_cannot_reach_is_left_out() {
     settings.conductor.min_workers = 3;
     let town = Town::found(Arc::new(Toy::default()), &Folders, settings).await;
     let wall = Wall::default();
-    let mut workers = behind(&wall, &town, &["w0", "w1", "w2"], "w1", 0).await;
+    let mut workers = behind(&wall, &town, &["w0", "w1", "w2"], "w1", (0, 6)).await;
     let job = town.build(&["T4"], &["dtm"]).await;
     assert_eq!(job.state(), wire::JobState::Done, "{}", job.error);
     // The largest table was built by the others.
@@ -250,9 +284,22 @@ async fn what_does_not_fit_without_a_worker_that_is_left_out_fails_and_names_it(
     settings.conductor.min_workers = 2;
     let town = Town::found(Arc::new(game), &Folders, settings).await;
     let wall = Wall::default();
-    let _workers = behind(&wall, &town, &["w0", "w1"], "w1", plan.memory_a_worker(2)).await;
+    let mut workers = behind(&wall, &town, &["w0", "w1"], "w1", (plan.memory_a_worker(2), 30)).await;
     let job = town.build(&["T4"], &["dtm"]).await;
     assert_eq!(job.state(), wire::JobState::Failed);
     let words = ["it does not fit", "worker w1 (http://", "w0 cannot send to it", "--advertise"];
     assert!(words.iter().all(|word| job.error.contains(word)), "{}", job.error);
+    // It is left out now: what does not fit without it waits, and is built when it is reached again.
+    let waits = town.submit(&["T4"], &["dtm"]).await.unwrap();
+    wall.0.lock().unwrap().clear();
+    let seen = status(&town, &Network::default()).await;
+    assert_eq!((seen.jobs.len(), seen.troubles.len()), (1, 1));
+    assert!(seen.jobs[0].state() == wire::JobState::Running && seen.jobs[0].running.is_empty());
+    let mut again = workers.remove(1);
+    again.drain();
+    soon("leaving", &mut again.task).await.unwrap().unwrap();
+    let game = Toy { no_captures: true, ..Toy::default() };
+    let memory = plan.memory_a_worker(2);
+    let _back = work(&[&town.url], "w1", Arc::new(game), |s| s.memory = memory).await;
+    assert_eq!(town.end_of(&waits.id).await.state(), wire::JobState::Done);
 }

@@ -93,7 +93,7 @@ async fn a_disk_without_room_for_the_lease_is_told_of() {
     let town = Town::found(Arc::new(Toy::default()), &Disk(Arc::clone(&is_full)), settings(store.path())).await;
     is_full.store(true, Ordering::SeqCst);
     let told = status(&town, |s| !s.troubles.is_empty()).await;
-    let words = ["nothing can be written", "a small disk", "lease/coordinator"];
+    let words = ["the lease cannot be renewed", "a small disk", "lease/coordinator", "see that the store has room"];
     assert!(words.iter().all(|word| told.troubles[0].contains(word)), "{:?}", told.troubles);
     is_full.store(false, Ordering::SeqCst);
     status(&town, |s| s.troubles.is_empty()).await;
