@@ -83,7 +83,7 @@ fn meet(record: &Record, notation: Notation, asker: &Asker) -> anyhow::Result<Ve
     let meet = |position: Position, led| -> anyhow::Result<Met> {
         let answer = asker.value(&position)?;
         let won_by = match &answer {
-            Err(unknown) => asker.prober().won_by(&position, unknown)?.map(|(chosen, value)| WonBy { chosen, value }),
+            Err(unknown) => asker.prober().won_by(&position, unknown).map(|(chosen, value)| WonBy { chosen, value }),
             Ok(_) => None,
         };
         let won_by = won_by.map(|won| {

@@ -164,13 +164,12 @@ impl Prober {
 
     /// The best move that is known to win a position that is unknown for this reason: one that ends the game, or one that
     /// leads to a table that is there. The position is then won, as fast as by this move or faster; where there is none it may
-    /// be anything. Moves into tables that are known to be missing cost nothing.
-    ///
-    /// # Errors
-    /// As [`Prober::rated`].
-    pub fn won_by(&self, position: &Position, unknown: &Unknown) -> Result<Option<(Move, Value)>, ProbeError> {
+    /// be anything. Moves into tables that are known to be missing cost nothing, and of tables that cannot be read nothing is
+    /// known.
+    #[must_use]
+    pub fn won_by(&self, position: &Position, unknown: &Unknown) -> Option<(Move, Value)> {
         if unknown.reason == Reason::Illegal {
-            return Ok(None);
+            return None;
         }
         let material = |position: &Position| Material::of(position).canonical().0;
         let mut absent: Vec<Material> = Vec::new();
@@ -186,22 +185,19 @@ impl Prober {
             };
             let value = match known {
                 Ok(value) => value.of_move(position.is_capture(chosen)),
-                Err(error) => match Unknown::of(&error, &self.tables) {
-                    Some(unknown) if unknown.reason != Reason::Illegal => {
-                        if unknown.is_of_the_table() {
-                            absent.push(material(&after));
-                        }
-                        continue;
+                Err(error) => {
+                    if Unknown::of(&error, &self.tables).is_none_or(|unknown| unknown.is_of_the_table()) {
+                        absent.push(material(&after));
                     }
-                    _ => return Err(error),
-                },
+                    continue;
+                }
             };
             let key = |&(chosen, value): &(Move, Value)| merit(position, chosen, &value, Metric::Dtm);
             if value.outcome == Wdl::Win && best.as_ref().is_none_or(|best| key(&(chosen, value)) < key(best)) {
                 best = Some((chosen, value));
             }
         }
-        Ok(best)
+        best
     }
 
     /// Whether the distances to mate and to conversion are wanted and the position's table has them.

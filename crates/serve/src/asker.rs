@@ -159,7 +159,6 @@ impl Asker {
         let (mut probed, known) = self.stand(position)?;
         if let Err(unknown) = &known {
             let won = self.prober.won_by(position, unknown);
-            let won = won.map_err(|error| self.judge(&error).err().unwrap_or_else(Failure::internal))?;
             probed.won_by = won.map(|(chosen, value)| WonBy::new(position, chosen, &value));
         }
         Ok((probed, known))

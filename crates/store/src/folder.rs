@@ -68,7 +68,7 @@ impl FolderStore {
         match tokio::task::spawn_blocking(move || work(&folder)).await {
             Ok(result) => result,
             Err(stopped) => Err(StoreError::Unavailable {
-                what: "file work".to_owned(),
+                what: "to work on files".to_owned(),
                 place: self.place(),
                 source: io::Error::other(stopped),
             }),
