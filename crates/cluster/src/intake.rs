@@ -9,7 +9,7 @@ use crate::job::{Job, JobState};
 use crate::picture::Closed;
 use crate::plan::{Plan, TablePlan};
 use crate::record::JobRecord;
-use crate::schedule::{Placement, place};
+use crate::schedule::Placement;
 use crate::work::Work;
 use crate::{ClusterError, Conductor, JobId, WorkId};
 
@@ -19,14 +19,12 @@ impl Conductor {
     /// # Errors
     /// [`ClusterError::Refused`] with the numbers of the first table that does not.
     pub fn check_fit(&self, plan: &Plan) -> Result<(), ClusterError> {
-        let members = || self.members.values().filter(|m| m.takes_work());
-        if members().count() < self.settings.min_workers.max(1) {
+        if self.members.values().filter(|m| m.takes_work()).count() < self.settings.min_workers.max(1) {
             return Ok(());
         }
         for table in plan.missing() {
             // Who is left out now may not be when the table's turn comes.
-            let (nobody, none) = (BTreeSet::new(), BTreeSet::new());
-            if let Placement::Never(reason) = place(table, members(), &nobody, &none, self.settings.cut_from) {
+            if let Placement::Never(reason) = self.placement(table, &BTreeSet::new()) {
                 return Err(ClusterError::Refused(format!("{} cannot be built: {reason}", table.table)));
             }
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::entry::MEMBERS;
 use crate::member::Member;
-use crate::schedule::{Placement, place};
+use crate::schedule::Placement;
 use crate::work::Work;
 use crate::{ClusterError, Conductor, MemberId, Task, WorkId, wire};
 
@@ -243,18 +243,18 @@ impl Conductor {
         self.works.iter().filter(|(_, work)| has_share(work)).map(|(&id, _)| id).collect()
     }
 
-    /// Where a table fits now.
+    /// Where a table at work may go when these stand apart.
     fn placed(&self, work: WorkId, apart: &BTreeSet<MemberId>) -> Option<Placement> {
-        let plan = &self.works.get(&work)?.plan;
-        let members = self.members.values().filter(|m| m.takes_work());
-        Some(place(plan, members, &BTreeSet::new(), apart, self.settings.cut_from))
+        self.works.get(&work).map(|work| self.placement(&work.plan, apart))
     }
 
     /// True where a table at work would not fit without this worker.
     fn is_needed(&self, id: MemberId) -> bool {
         let mut apart = self.apart();
         apart.insert(id);
-        self.shared_with(id).into_iter().any(|work| matches!(self.placed(work, &apart), Some(Placement::Never(_))))
+        self.shared_with(id)
+            .into_iter()
+            .any(|work| self.placed(work, &apart).is_some_and(|placement| placement.is_never()))
     }
 
     /// What a worker has of tables that are cut goes to others; where nobody can take it, the table fails.

@@ -25,9 +25,9 @@ use crate::usage::usage;
 use crate::wire::command::Kind as Tell;
 use crate::{Action, Bucket, ClusterError, Conductor, CoordinatorSettings, Health, JobId, MemberId, Pool, wire};
 
-/// How often silent workers are looked for.
 /// Workers that are called back at a time.
 const CALLS: usize = 64;
+/// How often silent workers are looked for.
 const TICK: Duration = Duration::from_millis(250);
 /// Times that a lease is held after which one that was not renewed makes its coordinator unready.
 const UNSURE: u32 = 3;
@@ -257,8 +257,7 @@ impl Office {
         self.renewed.lock().unwrap_or_else(PoisonError::into_inner).0.elapsed()
     }
 
-    /// What keeps the lease from being renewed.
-    /// One failure may pass, and of a store that is away is told elsewhere.
+    /// What keeps the lease from being renewed. One failure may pass, and of a store that is away is told elsewhere.
     pub(crate) fn lease_trouble(&self) -> Option<String> {
         if self.unsure_for() < self.settings.lease.hold || self.bucket.store.trouble().is_some() {
             return None;

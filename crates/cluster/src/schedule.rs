@@ -29,6 +29,12 @@ pub(crate) enum Placement {
     Never(String),
 }
 
+impl Placement {
+    pub(crate) const fn is_never(&self) -> bool {
+        matches!(self, Self::Never(_))
+    }
+}
+
 /// Places a table on workers that take work. Those on which it has failed are shunned while others can have it. Those
 /// that stand apart are given no share of a table that is cut.
 pub(crate) fn place<'a>(
@@ -41,7 +47,7 @@ pub(crate) fn place<'a>(
     let (bad, good): (Vec<&Member>, Vec<&Member>) = members.partition(|m| shunned.contains(&m.id));
     if !bad.is_empty() && !good.is_empty() {
         let placement = place_on(plan, &good, apart, cut_from);
-        if !matches!(placement, Placement::Never(_)) {
+        if !placement.is_never() {
             return placement;
         }
     }
@@ -90,7 +96,7 @@ fn cut(plan: &TablePlan, members: &[&Member]) -> Placement {
         let able: Vec<&Member> = members.iter().enumerate().filter(|(n, m)| fits(*n, m)).map(|(_, m)| *m).collect();
         let placement = (!able.is_empty()).then(|| cut(plan, &able));
         return placement
-            .filter(|placement| !matches!(placement, Placement::Never(_)))
+            .filter(|placement| !placement.is_never())
             .unwrap_or_else(|| Placement::Never(too_large(plan, members, share.memory)));
     }
     if pairs().all(|(s, m)| m.has_room(s.memory, plan)) {
@@ -156,7 +162,7 @@ impl Conductor {
                 Placement::Cut(shares) => cut = cut.or(Some((id, shares))),
                 Placement::Later { whole } => small_left |= whole,
                 // It waits for those who are left out, who are tried again after a time.
-                Placement::Never(_) if self.fits_with_all(&work.plan) => {}
+                Placement::Never(_) if !self.placement(&work.plan, &BTreeSet::new()).is_never() => {}
                 Placement::Never(reason) => self.fail(now, id, &reason),
             }
         }
@@ -167,11 +173,10 @@ impl Conductor {
         }
     }
 
-    /// True where a table fits if nobody is left out.
-    pub(crate) fn fits_with_all(&self, plan: &TablePlan) -> bool {
+    /// Where a table may go, when it has failed on nobody and these stand apart.
+    pub(crate) fn placement(&self, plan: &TablePlan, apart: &BTreeSet<MemberId>) -> Placement {
         let members = self.members.values().filter(|m| m.takes_work());
-        let (nobody, none) = (BTreeSet::new(), BTreeSet::new());
-        !matches!(place(plan, members, &nobody, &none, self.settings.cut_from), Placement::Never(_))
+        place(plan, members, &BTreeSet::new(), apart, self.settings.cut_from)
     }
 
     /// The shares of a table of which workers still have parts from before the coordinator began; `None` where nobody
@@ -284,7 +289,7 @@ mod tests {
         assert_eq!(owners(&[&small, &other, &large]), [MemberId(3), MemberId(2)]);
         assert!(matches!(place_on(&plan, &[&small, &other], &nobody, 0), Placement::Never(_)));
         // What is lacking is named: memory, or the scratch disk.
-        let plan = TablePlan { keeps_to_room: true, ..TablePlan::sample("KRK", vec![50], 4000) };
+        let plan = TablePlan::sample("KRK", vec![50], 4000);
         let with_disk = |memory, scratch| {
             let hello = wire::Hello { memory, scratch, ..wire::Hello::default() };
             let member = Member::new(MemberId(1), 1, &hello, Duration::ZERO);

@@ -28,12 +28,10 @@ impl Wall {
     }
 }
 
-struct Ear(TcpListener);
-
 #[async_trait]
 impl Transport for Wall {
     async fn listen(&self, address: SocketAddr) -> io::Result<Box<dyn Listening>> {
-        Ok(Box::new(Ear(TcpListener::bind(address).await?)))
+        Ok(Box::new(TcpListener::bind(address).await?))
     }
 
     async fn connect(&self, host: &str, port: u16) -> io::Result<Connection> {
@@ -41,18 +39,6 @@ impl Transport for Wall {
             return Err(io::Error::new(io::ErrorKind::HostUnreachable, "a wall stands between"));
         }
         Ok(Box::new(TcpStream::connect((host, port)).await?))
-    }
-}
-
-#[async_trait]
-impl Listening for Ear {
-    async fn accept(&self) -> io::Result<(Connection, SocketAddr)> {
-        let (stream, peer) = self.0.accept().await?;
-        Ok((Box::new(stream), peer))
-    }
-
-    fn address(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
     }
 }
 
