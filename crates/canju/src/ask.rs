@@ -15,12 +15,19 @@ pub(crate) type Answer = Result<Value, Rc<Unknown>>;
 /// An answer in JSON.
 #[derive(Serialize)]
 pub(crate) struct Known {
+    #[serde(flatten)]
+    value: Worth,
+    unknown: Option<Why>,
+}
+
+/// An answer in JSON, without the reason where it is unknown.
+#[derive(Serialize)]
+pub(crate) struct Worth {
     outcome: &'static str,
     #[serde(skip_serializing_if = "crate::stats::is_none")]
     order: u16,
     dtm: Option<u16>,
     dtc: Option<u16>,
-    unknown: Option<Why>,
 }
 
 #[derive(Serialize)]
@@ -77,13 +84,18 @@ impl Serialize for WonBy {
 
 impl From<&Answer> for Known {
     fn from(answer: &Answer) -> Self {
+        Self { value: answer.into(), unknown: answer.as_ref().err().map(Why::from) }
+    }
+}
+
+impl From<&Answer> for Worth {
+    fn from(answer: &Answer) -> Self {
         let value = answer.as_ref().ok();
         Self {
             outcome: value.map_or("unknown", |value| value.outcome.name()),
             order: value.map_or(0, |value| value.order),
             dtm: value.and_then(|value| value.dtm),
             dtc: value.and_then(|value| value.dtc),
-            unknown: answer.as_ref().err().map(Why::from),
         }
     }
 }

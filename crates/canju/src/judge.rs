@@ -176,19 +176,19 @@ impl Tally {
             kinds.into_iter().filter(|(n, _)| *n > 0).map(|(n, kind)| format!("{n} {kind}")).collect();
         let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
         let mut words = vec![
-            format!("{} judged", counted(self.judged.into(), "move", "moves")),
-            format!("{}{kinds}", counted(self.mistakes().into(), "mistake", "mistakes")),
+            format!("{} judged", counted(self.judged, "move", "moves")),
+            format!("{}{kinds}", counted(self.mistakes(), "mistake", "mistakes")),
         ];
         if self.slower > 0 {
             let by = by(self.slower_plies, self.slower_orders);
-            words.push(format!("{} by {by}", counted(self.slower.into(), "longer win", "longer wins")));
+            words.push(format!("{} by {by}", counted(self.slower, "longer win", "longer wins")));
         }
         if self.sooner > 0 {
             let by = by(self.sooner_plies, self.sooner_orders);
-            words.push(format!("{} by {by}", counted(self.sooner.into(), "shorter loss", "shorter losses")));
+            words.push(format!("{} by {by}", counted(self.sooner, "shorter loss", "shorter losses")));
         }
         if self.unknown > 0 {
-            words.push(format!("{} unknown", counted(self.unknown.into(), "move", "moves")));
+            words.push(format!("{} unknown", counted(self.unknown, "move", "moves")));
         }
         words.join(", ")
     }
@@ -196,8 +196,8 @@ impl Tally {
 
 /// What several moves lost together: some plies, others violations of the rules of repetition.
 fn by(plies: u32, orders: u32) -> String {
-    let orders = (orders > 0).then(|| counted(orders.into(), "perpetual check or chase", "perpetual checks or chases"));
-    let plies = (plies > 0).then(|| counted(plies.into(), "ply", "plies"));
+    let orders = (orders > 0).then(|| counted(orders, "perpetual check or chase", "perpetual checks or chases"));
+    let plies = (plies > 0).then(|| counted(plies, "ply", "plies"));
     plies.into_iter().chain(orders).collect::<Vec<_>>().join(" and ")
 }
 

@@ -8,7 +8,7 @@ use canju_xiangqi::{Move, Position};
 use serde::Serialize;
 
 use crate::arguments::ProbeArguments;
-use crate::ask::{Answer, Asker, Why, WonBy};
+use crate::ask::{Answer, Asker, Why, WonBy, Worth};
 use crate::{probe_file, tables, words};
 
 #[derive(Serialize)]
@@ -36,25 +36,15 @@ struct Rated {
 /// A value, or why there is none.
 #[derive(Serialize)]
 struct Told {
-    outcome: &'static str,
-    #[serde(skip_serializing_if = "crate::stats::is_none")]
-    order: u16,
-    dtm: Option<u16>,
-    dtc: Option<u16>,
+    #[serde(flatten)]
+    value: Worth,
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown: Option<Why>,
 }
 
 impl From<&Answer> for Told {
     fn from(answer: &Answer) -> Self {
-        let (value, unknown) = (answer.as_ref().ok(), answer.as_ref().err());
-        Self {
-            outcome: value.map_or("unknown", |value| value.outcome.name()),
-            order: value.map_or(0, |value| value.order),
-            dtm: value.and_then(|value| value.dtm),
-            dtc: value.and_then(|value| value.dtc),
-            unknown: unknown.map(Why::from),
-        }
+        Self { value: answer.into(), unknown: answer.as_ref().err().map(Why::from) }
     }
 }
 

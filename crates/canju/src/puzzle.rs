@@ -151,8 +151,8 @@ pub(crate) fn probe(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::
 fn told(value: Outcome) -> String {
     match value {
         Outcome::Draw => "draw".to_owned(),
-        Outcome::Win(distance) => format!("win in {}", counted(distance.steps().into(), "step", "steps")),
-        Outcome::Loss(distance) => format!("loss in {}", counted(distance.steps().into(), "step", "steps")),
+        Outcome::Win(distance) => format!("win in {}", counted(distance.steps(), "step", "steps")),
+        Outcome::Loss(distance) => format!("loss in {}", counted(distance.steps(), "step", "steps")),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Values and numbers in words.
 
+pub(crate) use canju_command::words::{counted, counted_plies, distance};
 use canju_probe::{Reason, Unknown, Value, Wdl};
 use canju_retro::Outcome;
 
@@ -14,16 +15,6 @@ pub(crate) fn plies(outcome: Wdl, plies: u16) -> String {
     let plural = |n: u32| if n == 1 { "" } else { "s" };
     let (p, m) = (plural(u32::from(plies)), plural(moves));
     format!("{plies} pl{} ({moves} move{m})", if p.is_empty() { "y" } else { "ies" })
-}
-
-/// So many plies.
-pub(crate) fn counted_plies(plies: impl Into<u64>) -> String {
-    counted(plies.into(), "ply", "plies")
-}
-
-/// So many of something.
-pub(crate) fn counted(n: u64, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// A value in a sentence's words.
@@ -113,20 +104,12 @@ pub(crate) fn missing(unknown: &Unknown) -> String {
 
 /// What a table holds, in words.
 pub(crate) fn outcome(outcome: Outcome) -> String {
-    let (name, distance) = match outcome {
+    let (name, far) = match outcome {
         Outcome::Draw => return "draw".to_owned(),
-        Outcome::Win(distance) => ("win", distance),
-        Outcome::Loss(distance) => ("loss", distance),
+        Outcome::Win(far) => ("win", far),
+        Outcome::Loss(far) => ("loss", far),
     };
-    format!("{name} in {}", self::distance(distance.order, distance.plies))
-}
-
-/// A distance in words: the order where there is one.
-pub(crate) fn distance(order: u16, plies: u16) -> String {
-    match order {
-        0 => counted_plies(plies),
-        order => format!("order {order} and {}", counted_plies(plies)),
-    }
+    format!("{name} in {}", distance(far.order, far.plies))
 }
 
 /// A number with its digits in threes.

@@ -1,4 +1,4 @@
-//! What the commands have in common at their edge: errors as one line, logs, amounts of bytes, the scratch folder, and,
+//! What the commands have in common at their edge: errors as one line, logs, amounts of bytes, numbers in words, the scratch folder, and,
 //! for those that speak to a cluster, addresses, whom they trust and how they ask whether somebody is well.
 //!
 //! Above it are only the binaries.
@@ -13,6 +13,7 @@ mod scratch;
 pub mod size;
 #[cfg(feature = "cluster")]
 mod trust;
+pub mod words;
 
 #[cfg(feature = "cluster")]
 pub use address::address;

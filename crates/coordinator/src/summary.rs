@@ -1,6 +1,7 @@
 //! What a finished job did.
 
 use canju_cluster::{bytes_in_words, wire};
+use canju_command::words;
 
 use crate::columns::{columns, grouped};
 
@@ -59,11 +60,7 @@ pub(crate) fn summary(job: &wire::Job) -> String {
 fn distance(built: &wire::Built) -> String {
     match built.longest_order {
         0 => built.longest_plies.to_string(),
-        order => format!(
-            "order {order} and {} pl{}",
-            built.longest_plies,
-            if built.longest_plies == 1 { "y" } else { "ies" }
-        ),
+        order => words::distance(order, built.longest_plies),
     }
 }
 

@@ -6,6 +6,7 @@ use canju_retro::{Cell, Players, Side};
 
 use crate::Solution;
 use crate::svg::{Drawn, escape};
+use crate::words::counted_plies;
 
 /// A page has a picture of each step.
 const MOST_STEPS: u32 = 5000;
@@ -80,8 +81,8 @@ impl Solution {
                 format!("共 {positions} 个状态，合法 {legal} 个：无解"),
             ],
             (Players::Two, Some(plies)) => {
-                let unit = if plies == 1 { "ply" } else { "plies" };
-                [format!("the cat catches the mouse in {plies} {unit}"), format!("猫在 {plies} 步内抓住老鼠")]
+                let counted = counted_plies(plies);
+                [format!("the cat catches the mouse in {counted}"), format!("猫在 {plies} 步内抓住老鼠")]
             }
             (Players::Two, None) => self.safe(),
         }

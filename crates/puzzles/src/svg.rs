@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use canju_retro::Cell;
 
-use crate::words::group;
+use crate::words::{counted_plies, group};
 use crate::{Board, Chase, Maze, Regions, River, Solution};
 
 /// The side of a square of a maze, in units of the picture.
@@ -134,8 +134,7 @@ impl Solution {
         let (width, height) = graph.size;
         let moves: Vec<String> = line.windows(2).map(|pair| self.puzzle().step(pair[0], pair[1])).collect();
         let verdict = match self.steps() {
-            Some(1) => "caught in 1 ply".to_owned(),
-            Some(steps) => format!("caught in {steps} plies"),
+            Some(steps) => format!("caught in {}", counted_plies(steps)),
             None => "the mouse is safe".to_owned(),
         };
         for (row, words) in std::iter::once(&verdict).chain(&moves).enumerate() {

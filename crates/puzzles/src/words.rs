@@ -1,8 +1,10 @@
 //! Positions and moves in words.
 
+use std::cmp::Ordering;
+
 use canju_retro::{Cell, Side};
 
-use crate::{Board, Passenger, Puzzle};
+use crate::{Board, Maze, Passenger, Puzzle};
 
 impl Puzzle {
     /// What a move does: who crosses, where one goes.
@@ -22,13 +24,7 @@ impl Puzzle {
                 format!("{} {verb}", group(river.passengers(), &load))
             }
             Board::Maze(maze) => {
-                let ((row, column), (to_row, to_column)) = (maze.square(from), maze.square(to));
-                let way = match (to_row.cmp(&row), to_column.cmp(&column)) {
-                    (std::cmp::Ordering::Less, _) => "up",
-                    (std::cmp::Ordering::Greater, _) => "down",
-                    (_, std::cmp::Ordering::Less) => "left",
-                    _ => "right",
-                };
+                let [way, _] = way(maze, from, to);
                 way.to_owned()
             }
             Board::Regions(regions) => match regions.name(to) {
@@ -53,13 +49,10 @@ impl Puzzle {
                 let (boat, _) = river.position(from);
                 format!("{}{}", group_in_chinese(river.passengers(), &load), if boat { "过河" } else { "回来" })
             }
-            Board::Maze(_) => match self.step(from, to).as_str() {
-                "up" => "向上",
-                "down" => "向下",
-                "left" => "向左",
-                _ => "向右",
+            Board::Maze(maze) => {
+                let [_, way] = way(maze, from, to);
+                way.to_owned()
             }
-            .to_owned(),
             Board::Regions(regions) => match regions.name(to) {
                 Some(name) => format!("到 {name}"),
                 None => "继续".to_owned(),
@@ -121,6 +114,22 @@ impl Puzzle {
                 format!("cat at {cat}, mouse at {mouse}, the {mover} to move")
             }
         }
+    }
+}
+
+/// So many plies.
+pub(crate) fn counted_plies(plies: u32) -> String {
+    format!("{plies} {}", if plies == 1 { "ply" } else { "plies" })
+}
+
+/// Where a step in a maze leads, in English and in Chinese.
+fn way(maze: &Maze, from: Cell, to: Cell) -> [&'static str; 2] {
+    let ((row, column), (to_row, to_column)) = (maze.square(from), maze.square(to));
+    match (to_row.cmp(&row), to_column.cmp(&column)) {
+        (Ordering::Less, _) => ["up", "向上"],
+        (Ordering::Greater, _) => ["down", "向下"],
+        (_, Ordering::Less) => ["left", "向左"],
+        _ => ["right", "向右"],
     }
 }
 

@@ -25,9 +25,7 @@ impl TableLookup {
         let there = names.iter().filter_map(|table| Some((table.as_str().parse().ok()?, OnceLock::new()))).collect();
         Ok(TableLookup { prober, there })
     }
-}
 
-impl TableLookup {
     /// All tables that are asked, of whatever game.
     pub(super) fn tables(&self) -> &TableSet {
         self.prober.tables()

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
+use canju_command::words::distance;
 use canju_fetch::Origin;
 use canju_retro::{Metric, Rules, TableName};
 use canju_table::{LongestLine, Manifest, no_tables};
@@ -118,10 +119,8 @@ fn print(list: &List, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(out, "{:16}{:6}  {:12}{:>20}{:>18}  longest win", "endgame", "rules", "metrics", "positions", "bytes")?;
     for table in &list.tables {
         let (positions, bytes) = (grouped(table.positions), grouped(table.bytes));
-        let longest = table.longest.as_ref().map_or("-".to_owned(), |l| {
-            let order = if l.order == 0 { String::new() } else { format!("order {} and ", l.order) };
-            format!("{order}{} pl{} ({})", l.plies, if l.plies == 1 { "y" } else { "ies" }, l.metric)
-        });
+        let longest =
+            table.longest.as_ref().map_or("-".to_owned(), |l| format!("{} ({})", distance(l.order, l.plies), l.metric));
         let (name, rules, metrics) = (&table.endgame, table.rules, table.metrics.join(" "));
         writeln!(out, "{name:16}{rules:6}  {metrics:12}{positions:>20}{bytes:>18}  {longest}")?;
     }
