@@ -143,6 +143,35 @@ fn plans_without_a_coordinator() {
 }
 
 #[test]
+fn a_profile_that_is_not_there_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["config", "credentials"].map(|name| folder.path().join(name));
+    std::fs::write(&files[0], "[profile other]\nregion = eu-west-1\n").unwrap();
+    std::fs::write(&files[1], "").unwrap();
+    let ask = |profile: &str| {
+        let mut command = coordinator(&["plan", "KRK", "--store", "s3://bucket/prefix"]);
+        command.env("AWS_CONFIG_FILE", &files[0]).env("AWS_SHARED_CREDENTIALS_FILE", &files[1]);
+        command.env("AWS_PROFILE", profile).env("AWS_REGION", "eu-west-1").env("AWS_EC2_METADATA_DISABLED", "true");
+        let output = command.env_remove("AWS_ACCESS_KEY_ID").output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let text = ask("nope");
+    let places = files.each_ref().map(|file| file.display().to_string());
+    let words =
+        ["there is no such profile", "AWS_PROFILE is \"nope\"", "aws configure --profile", &places[0], &places[1]];
+    assert!(words.iter().all(|word| text.contains(word)), "{text}");
+    // One that is there and has no keys, and none.
+    for profile in ["other", ""] {
+        let text = ask(profile);
+        assert!(text.contains("no credentials were found") && !text.contains("no such profile"), "{text}");
+    }
+    std::fs::write(&files[0], "[profile nope").unwrap();
+    let text = ask("nope");
+    assert!(text.contains("the files of profiles cannot be read") && text.contains(&places[0]), "{text}");
+}
+
+#[test]
 fn a_log_that_nobody_reads_ends_nothing() {
     let store = tempfile::tempdir().unwrap();
     let (reader, closed) = std::io::pipe().unwrap();

@@ -49,7 +49,7 @@ impl HttpStore {
         Ok(Self { client, base })
     }
 
-    async fn ask(&self, key: &Key, range: Option<Range<u64>>, head: bool) -> Result<Response, StoreError> {
+    async fn send(&self, key: &Key, range: Option<Range<u64>>, head: bool) -> Result<Response, StoreError> {
         let what = format!("to read {key}");
         // Keys are safe relative paths, and need no escapes.
         let url = self.base.join(key.as_str()).map_err(|e| self.refused(&what, "the key makes no URL", e))?;
@@ -60,8 +60,17 @@ impl HttpStore {
             Some(range) => request.header(RANGE, format!("bytes={}-{}", range.start, range.end - 1)),
             None => request,
         };
-        let answer = request.send().await.map_err(|e| self.broken(&e, &what))?;
-        let status = answer.status();
+        request.send().await.map_err(|e| self.broken(&e, &what))
+    }
+
+    async fn ask(&self, key: &Key, range: Option<Range<u64>>) -> Result<Response, StoreError> {
+        let answer = self.send(key, range, false).await?;
+        self.accept(key, answer)
+    }
+
+    /// An answer that has what was asked for, or says how far it goes.
+    fn accept(&self, key: &Key, answer: Response) -> Result<Response, StoreError> {
+        let (what, status) = (format!("to read {key}"), answer.status());
         let told = io::Error::other(format!("status {status}"));
         match status {
             _ if status.is_success() || status == StatusCode::RANGE_NOT_SATISFIABLE => Ok(answer),
@@ -133,6 +142,10 @@ fn length(answer: &Response) -> Option<u64> {
     answer.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
+fn given(answer: &Response) -> Option<&str> {
+    answer.headers().get(CONTENT_RANGE)?.to_str().ok()
+}
+
 #[async_trait]
 impl Store for HttpStore {
     fn place(&self) -> String {
@@ -140,7 +153,7 @@ impl Store for HttpStore {
     }
 
     async fn get(&self, key: &Key) -> Result<Object, StoreError> {
-        let answer = self.ask(key, None, false).await?;
+        let answer = self.ask(key, None).await?;
         let given = answer.headers().get(ETAG).and_then(|tag| tag.to_str().ok()).map(ETag::new);
         let bytes = self.body(&format!("to read {key}"), answer, WHOLE).await?;
         Ok(Object { etag: given.unwrap_or_else(|| ETag::of(&bytes)), bytes })
@@ -155,8 +168,8 @@ impl Store for HttpStore {
             let len = self.head(key).await?.len;
             return if start == end && end <= len { Ok(Bytes::new()) } else { Err(beyond(len)) };
         }
-        let answer = self.ask(key, Some(range), false).await?;
-        let header = answer.headers().get(CONTENT_RANGE).and_then(|text| text.to_str().ok());
+        let answer = self.ask(key, Some(range)).await?;
+        let header = given(&answer);
         match answer.status() {
             StatusCode::RANGE_NOT_SATISFIABLE => match header.and_then(len_of_none) {
                 Some(len) => Err(beyond(len)),
@@ -189,11 +202,20 @@ impl Store for HttpStore {
     }
 
     async fn head(&self, key: &Key) -> Result<ObjectInfo, StoreError> {
-        let answer = self.ask(key, None, true).await?;
-        match length(&answer) {
-            Some(len) => Ok(ObjectInfo { key: key.clone(), len }),
-            None => Err(self.odd(&format!("to read {key}"), "the answer has no length")),
+        let answer = self.send(key, None, true).await?;
+        let is_known = !matches!(answer.status(), StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED);
+        let mut len = if is_known { length(&self.accept(key, answer)?) } else { None };
+        if len.is_none() {
+            // There are servers that know no HEAD, or tell no length there: what they send of the file tells it as well.
+            let answer = self.ask(key, Some(0..1)).await?;
+            len = match answer.status() {
+                StatusCode::PARTIAL_CONTENT => given(&answer).and_then(parse).map(|given| given.len),
+                StatusCode::RANGE_NOT_SATISFIABLE => given(&answer).and_then(len_of_none),
+                _ => length(&answer),
+            };
         }
+        let len = len.ok_or_else(|| self.odd(&format!("to read {key}"), "the answer has no length"))?;
+        Ok(ObjectInfo { key: key.clone(), len })
     }
 
     async fn put(&self, key: &Key, _: Bytes) -> Result<ETag, StoreError> {

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use aws_config::environment::region::EnvironmentVariableRegionProvider;
 use aws_config::meta::region::RegionProviderChain;
-use aws_config::profile::ProfileFileRegionProvider;
+use aws_config::profile::{ProfileFileRegionProvider, load};
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, SdkConfig};
+use aws_runtime::env_config::file::EnvConfigFiles;
 use aws_sdk_s3::Client;
 use aws_sdk_s3::config::{
     Builder, Credentials, ProvideCredentials, Region, RequestChecksumCalculation, ResponseChecksumValidation,
@@ -18,6 +19,7 @@ use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
 use aws_smithy_http_client::{Builder as HttpBuilder, Connector};
+use aws_types::os_shim_internal::{Env, Fs};
 use aws_types::service_config::ServiceConfigKey;
 use reqwest::Url;
 
@@ -50,6 +52,7 @@ pub(crate) async fn connect(place: &str, options: &StoreOptions) -> Result<(Clie
     })?;
     // A missing credential is told now, with its remedy, not with the first request.
     if options.keys.is_none() {
+        check_profile().await.map_err(|(remedy, told)| refused(remedy, told))?;
         let none = "no credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or run where the machine has a role";
         let provider = shared.credentials_provider().ok_or_else(|| refused(none, "no provider".to_owned()))?;
         provider.provide_credentials().await.map_err(|e| refused(none, transport::chain(&e)))?;
@@ -66,6 +69,27 @@ pub(crate) async fn connect(place: &str, options: &StoreOptions) -> Result<(Clie
         config = config.credentials_provider(Credentials::new(&keys.id, &keys.secret, None, None, "options"));
     }
     Ok((Client::from_conf(config.build()), endpoint))
+}
+
+/// Refuses a profile that is named and is not there, with the remedy and what was found. The SDK passes over it, and takes
+/// whatever the machine has beside it.
+async fn check_profile() -> Result<(), (&'static str, String)> {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    // Keys go before profiles.
+    let Some(profile) = set("AWS_PROFILE").filter(|_| set("AWS_ACCESS_KEY_ID").is_none()) else { return Ok(()) };
+    let places = [("AWS_CONFIG_FILE", "~/.aws/config"), ("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials")];
+    let places = places.map(|(name, usual)| set(name).unwrap_or_else(|| usual.to_owned())).join(" and ");
+    match load(&Fs::real(), &Env::real(), &EnvConfigFiles::default(), None).await {
+        Err(error) => Err((
+            "the files of profiles cannot be read; put them right, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+            transport::chain(&error),
+        )),
+        Ok(found) if found.get_profile(&profile).is_none() => Err((
+            "there is no such profile; set AWS_PROFILE to one that there is, unset it, or make it with `aws configure --profile NAME`",
+            format!("AWS_PROFILE is {profile:?}, which is not in {places}"),
+        )),
+        Ok(_) => Ok(()),
+    }
 }
 
 /// The region of the options, the environment or the profile files.

@@ -8,7 +8,7 @@ use canju_store::{INDEX_KEY, Key, Location, MemoryStore, Store, StoreError, Stor
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -24,15 +24,23 @@ enum Ranges {
     Short,
 }
 
+/// What the server says to HEAD.
+#[derive(Clone, Copy)]
+enum Heads {
+    Right,
+    /// Its status alone.
+    Status(u16),
+}
+
 /// A web server over a store; gives the URL of its folder.
-async fn serve(files: Arc<MemoryStore>, ranges: Ranges) -> String {
+async fn serve(files: Arc<MemoryStore>, ranges: Ranges, heads: Heads) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/some/folder", listener.local_addr().unwrap());
     tokio::spawn(async move {
         loop {
             let (stream, _) = listener.accept().await.unwrap();
             let files = Arc::clone(&files);
-            let service = service_fn(move |request| answer(Arc::clone(&files), ranges, request));
+            let service = service_fn(move |request| answer(Arc::clone(&files), ranges, heads, request));
             tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service));
         }
     });
@@ -42,9 +50,13 @@ async fn serve(files: Arc<MemoryStore>, ranges: Ranges) -> String {
 async fn answer(
     files: Arc<MemoryStore>,
     ranges: Ranges,
+    heads: Heads,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let status = |code| Ok(Response::builder().status(code).body(Full::default()).unwrap());
+    if let (&Method::HEAD, Heads::Status(code)) = (request.method(), heads) {
+        return status(code);
+    }
     let Some(key) = request.uri().path().strip_prefix("/some/folder/") else { return status(404) };
     match key {
         "secret" => return status(403),
@@ -53,7 +65,7 @@ async fn answer(
     }
     let Ok(object) = files.get(&Key::new(key).unwrap()).await else { return status(404) };
     let bytes = object.bytes;
-    if request.method() == "HEAD" {
+    if request.method() == Method::HEAD {
         let length = Response::builder().header("content-length", bytes.len());
         return Ok(length.body(Full::default()).unwrap());
     }
@@ -89,7 +101,11 @@ async fn digits() -> Arc<MemoryStore> {
 }
 
 async fn opened(files: &Arc<MemoryStore>, ranges: Ranges) -> Arc<dyn Store> {
-    let location: Location = serve(Arc::clone(files), ranges).await.parse().unwrap();
+    opened_with(files, ranges, Heads::Right).await
+}
+
+async fn opened_with(files: &Arc<MemoryStore>, ranges: Ranges, heads: Heads) -> Arc<dyn Store> {
+    let location: Location = serve(Arc::clone(files), ranges, heads).await.parse().unwrap();
     let options = StoreOptions { patience: std::time::Duration::ZERO, ..StoreOptions::default() };
     open(&location, &options).await.unwrap()
 }
@@ -110,6 +126,20 @@ async fn files_are_read_whole_and_in_parts() {
             assert!(matches!(beyond, Err(StoreError::OutOfRange { len: 10, .. })), "{start}..{end}: {beyond:?}");
         }
         assert!(matches!(store.get(&key("none")).await, Err(StoreError::NotFound { .. })));
+    }
+}
+
+#[tokio::test]
+async fn servers_that_refuse_head_are_asked_for_the_first_byte() {
+    let files = digits().await;
+    files.put(&key("empty"), Bytes::new()).await.unwrap();
+    for code in [405, 501, 204] {
+        for ranges in [Ranges::Right, Ranges::Ignored] {
+            let store = opened_with(&files, ranges, Heads::Status(code)).await;
+            assert_eq!(store.head(&key("tables/plain/K/digits")).await.unwrap().len, 10);
+            assert_eq!(store.head(&key("empty")).await.unwrap().len, 0);
+            assert!(matches!(store.head(&key("none")).await, Err(StoreError::NotFound { .. })));
+        }
     }
 }
 
@@ -192,7 +222,7 @@ async fn nothing_is_written_and_refusals_are_told() {
     assert!(denied.to_string().contains("access denied"), "{denied}");
     let busy = store.get(&key("busy")).await.unwrap_err();
     assert!(busy.is_transient(), "{busy}");
-    let location: Location = serve(files, Ranges::Right).await.parse().unwrap();
+    let location: Location = serve(files, Ranges::Right, Heads::Right).await.parse().unwrap();
     let writing = open(&location, &StoreOptions { writable: true, ..StoreOptions::default() }).await.unwrap_err();
     assert!(writing.to_string().contains("can only be read"), "{writing}");
 }
