@@ -1,6 +1,7 @@
 //! The records of jobs, written behind the coordinator's back in the order in which they change.
 
 use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -33,7 +34,6 @@ pub(crate) struct Ledger {
     pending: Mutex<BTreeMap<u64, (u64, JobRecord)>>,
     versions: AtomicU64,
     work: Notify,
-    unwritten: Reminder,
     /// The tags of what was written or read last.
     tags: tokio::sync::Mutex<BTreeMap<u64, ETag>>,
 }
@@ -55,7 +55,6 @@ impl Ledger {
             pending: Mutex::default(),
             versions: AtomicU64::new(0),
             work: Notify::new(),
-            unwritten: Reminder::default(),
             tags: tokio::sync::Mutex::default(),
         }
     }
@@ -119,8 +118,10 @@ impl Ledger {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn next(&self) -> Option<u64> {
-        self.pending().keys().next().copied()
+    /// A job whose record is to be written: the next one after this, and then from the beginning.
+    fn next(&self, after: u64) -> Option<u64> {
+        let pending = self.pending();
+        pending.range((Excluded(after), Unbounded)).chain(pending.iter()).next().map(|(&id, _)| id)
     }
 
     /// Writes the newest record of a job that is not written yet. It stays pending until it is written.
@@ -137,16 +138,20 @@ impl Ledger {
 
     /// Writes what there is to write, for ever; ends when another coordinator writes too.
     pub(crate) async fn keep(&self) {
+        let mut unwritten: BTreeMap<u64, Reminder> = BTreeMap::new();
+        let mut last = 0;
         loop {
-            let Some(id) = self.next() else {
+            // A record that cannot be written keeps no other from being written.
+            let Some(id) = self.next(last) else {
                 self.work.notified().await;
                 continue;
             };
+            last = id;
             match self.settle(id).await {
-                Ok(()) => drop(self.unwritten.end()),
+                Ok(()) => drop(unwritten.remove(&id)),
                 Err(Unwritten::Fenced) => return,
                 Err(Unwritten::Failed(error)) => {
-                    if let Some(times) = self.unwritten.due() {
+                    if let Some(times) = unwritten.entry(id).or_default().due() {
                         tracing::warn!(job = %JobId(id), error = %error.line(), times, "record is not written yet");
                     }
                     tokio::time::sleep(AGAIN).await;
@@ -157,7 +162,7 @@ impl Ledger {
 
     /// Writes what there is to write now, once.
     pub(crate) async fn flush(&self) {
-        while let Some(id) = self.next() {
+        while let Some(id) = self.next(0) {
             if self.settle(id).await.is_err() {
                 return;
             }

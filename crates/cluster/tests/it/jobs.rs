@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::failing::FailingFolders;
+use crate::failure_table::until;
 use crate::town::{Town, files, settings};
 use crate::toy::Toy;
 use canju_cluster::{Client, ClusterError, Coordinator, Folders, Network, Worker, WorkerSettings, is_well, wire};
@@ -14,6 +16,28 @@ async fn at_the_gate(game: &Toy, parts: u32) {
     while game.waiting.load(Ordering::SeqCst) < parts {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_that_cannot_be_written_keeps_no_other_from_being_written() {
+    let store = tempfile::tempdir().unwrap();
+    let failing = FailingFolders { prefix: "jobs/j1.json", broken: Arc::default(), failures: Arc::default() };
+    let town = Town::found(Arc::new(Toy::default()), &failing, settings(store.path())).await;
+    let first = town.submit(&["T1"], &["dtm"]).await.unwrap();
+    failing.broken.store(true, Ordering::SeqCst);
+    let second = town.submit(&["T2"], &["dtm"]).await.unwrap();
+    let _hand = town.hire(Arc::new(Toy::default()), Arc::new(Folders), "w", 0).await;
+    for job in [&first, &second] {
+        assert_eq!(town.end_of(&job.id).await.state(), wire::JobState::Done);
+    }
+    let says = |job: &wire::Job, state: &str| {
+        let text = std::fs::read_to_string(store.path().join(format!("jobs/{}.json", job.id))).unwrap();
+        text.contains(&format!("\"state\": \"{state}\""))
+    };
+    until("the other record", async || says(&second, "done")).await;
+    assert!(says(&first, "running") && failing.failures.load(Ordering::SeqCst) > 0);
+    failing.broken.store(false, Ordering::SeqCst);
+    until("the record", async || says(&first, "done")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
