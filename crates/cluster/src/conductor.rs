@@ -9,7 +9,7 @@ use canju_retro::{Metric, Rules, TableName};
 use crate::job::{Job, JobState};
 use crate::links::Links;
 use crate::member::Member;
-use crate::record::JobRecord;
+use crate::record::{AtWork, JobRecord};
 use crate::recover::{Move, Settling};
 use crate::run::{Progress, Run};
 use crate::tally::Tally;
@@ -525,7 +525,9 @@ impl Conductor {
     /// Has the record of a job written.
     pub(crate) fn record(&mut self, now: Duration, id: JobId) {
         if let Some(job) = self.jobs.get(&id) {
-            let record = JobRecord::new(job, self.job_view(now, job));
+            let works = job.open.iter().filter_map(|id| self.works.get(id));
+            let at_work = works.filter_map(|work| AtWork::new(now, work)).collect();
+            let record = JobRecord::new(job, self.job_view(now, job), at_work);
             self.actions.push(Action::Record(Box::new(record)));
         }
     }

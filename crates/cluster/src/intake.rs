@@ -93,6 +93,11 @@ impl Conductor {
             }
             job.closure.push(closed);
         }
+        for taken in before.iter().flat_map(|record| &record.at_work) {
+            for work in job.open.iter() {
+                self.works.get_mut(work).into_iter().for_each(|work| taken.carry_over(work));
+            }
+        }
         tracing::info!(job = %id, tables = job.total, present = job.present, "job is taken");
         if job.open.is_empty() {
             job.end(JobState::Done, now, &self.processes);

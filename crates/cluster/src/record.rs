@@ -1,9 +1,12 @@
 //! What lasts of a job: the object `jobs/<id>.json`.
 
-use canju_retro::Rules;
+use std::time::Duration;
+
+use canju_retro::{Metric, Rules};
 use serde::{Deserialize, Serialize};
 
 use crate::job::{Job, JobState};
+use crate::work::Work;
 use crate::{ClusterError, JobId, wire};
 
 /// The version of the record's form.
@@ -49,6 +52,40 @@ pub struct JobRecord {
     pub peak_memory: u64,
     /// What was committed, in order.
     pub built: Vec<wire::Built>,
+    /// What was begun and is not committed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at_work: Vec<AtWork>,
+}
+
+/// A metric of a table at work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AtWork {
+    /// Which table.
+    pub table: String,
+    /// Which metric.
+    pub metric: String,
+    /// How long it has been at work, under all coordinators.
+    pub seconds: f64,
+}
+
+impl AtWork {
+    /// Nothing where nothing is begun.
+    pub(crate) fn new(now: Duration, work: &Work) -> Option<Self> {
+        let (metric, taken) = work.taken(now)?;
+        Some(Self { table: work.plan.table.to_string(), metric: metric.to_string(), seconds: taken.as_secs_f64() })
+    }
+
+    /// Adds what it took under earlier coordinators to a table's work, if it is of that table.
+    pub(crate) fn carry_over(&self, work: &mut Work) {
+        let Ok(metric) = self.metric.parse::<Metric>() else { return };
+        let Ok(taken) = Duration::try_from_secs_f64(self.seconds) else { return };
+        if work.plan.table.to_string() == self.table {
+            // Two jobs that share it tell of the same time.
+            let spent = work.spent.entry(metric).or_default();
+            *spent = taken.max(*spent);
+        }
+    }
 }
 
 /// How a job stands.
@@ -66,7 +103,7 @@ pub enum RecordState {
 }
 
 impl JobRecord {
-    pub(crate) fn new(job: &Job, view: wire::Job) -> Self {
+    pub(crate) fn new(job: &Job, view: wire::Job, at_work: Vec<AtWork>) -> Self {
         let state = match job.state {
             JobState::Running => RecordState::Running,
             JobState::Done => RecordState::Done,
@@ -93,6 +130,7 @@ impl JobRecord {
             cpu_seconds: view.cpu_seconds,
             peak_memory: view.peak_memory,
             built: view.built,
+            at_work,
         }
     }
 
@@ -117,6 +155,7 @@ impl JobRecord {
             cpu_seconds: 0.0,
             peak_memory: 0,
             built: Vec::new(),
+            at_work: Vec::new(),
         }
     }
 

@@ -113,7 +113,7 @@ impl Conductor {
             self.tally.recoveries.inc();
             match loss {
                 Loss::All => {
-                    work.stage = Stage::Waiting;
+                    work.halt(now);
                     self.count_memory(id);
                 }
                 _ => self.share_again(now, id),

@@ -41,14 +41,14 @@ impl Conductor {
         match loss {
             Loss::None => {}
             Loss::Shares => self.share_again(now, id),
-            Loss::All => self.stop(id),
+            Loss::All => self.stop(now, id),
         }
     }
 
     /// Ends what is at work of a table, to be begun again.
-    fn stop(&mut self, id: WorkId) {
+    fn stop(&mut self, now: Duration, id: WorkId) {
         let Some(work) = self.works.get_mut(&id) else { return };
-        if let Stage::Running(run) = std::mem::replace(&mut work.stage, Stage::Waiting) {
+        if let Some(run) = work.halt(now) {
             self.drop_parts(&run, false);
         }
         self.count_memory(id);
@@ -64,7 +64,7 @@ impl Conductor {
         }
         tracing::warn!(reader = %work.plan.table, %table, %metric, cause, "table is damaged, it is built again");
         let rules = work.rules;
-        self.stop(reader);
+        self.stop(now, reader);
         let at_work = self.works.iter().find(|(_, w)| w.rules == rules && w.plan.table == table).map(|(&id, _)| id);
         let key = (rules, table.clone());
         let id = match at_work.or(self.replanning.get(&key).copied()) {

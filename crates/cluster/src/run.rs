@@ -71,6 +71,8 @@ pub(crate) struct Run {
     pub(crate) history: History,
     pub(crate) trace: Trace,
     pub(crate) began: Duration,
+    /// What runs of it before took.
+    pub(crate) earlier: Duration,
     pub(crate) bytes_sent: u64,
     /// The furthest ply of all attempts, and the labels up to it.
     furthest: (u16, u64),
@@ -128,6 +130,7 @@ impl Run {
             history: History::new(began),
             trace,
             began,
+            earlier: Duration::ZERO,
             bytes_sent: 0,
             furthest: (0, 0),
         };
@@ -250,6 +253,11 @@ impl Run {
             return BTreeSet::new();
         }
         self.missing().iter().filter_map(|&s| self.shares.get(s as usize)?.member).collect()
+    }
+
+    /// How long it has taken, with the runs of it before.
+    pub(crate) fn taken(&self, now: Duration) -> Duration {
+        self.earlier + now.saturating_sub(self.began)
     }
 
     /// How long the ply or the stage at work is open.
@@ -408,7 +416,7 @@ impl Run {
             workers: self.members().len() as u32,
             bytes_sent: self.bytes_sent,
             cpu_seconds: made().map(|m| m.cpu_seconds).sum(),
-            wall_seconds: now.saturating_sub(self.began).as_secs_f64(),
+            wall_seconds: self.taken(now).as_secs_f64(),
             peak_memory: made().map(|m| m.memory).max().unwrap_or(0),
         }
     }

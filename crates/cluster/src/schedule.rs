@@ -223,7 +223,10 @@ impl Conductor {
         let task = Task { job: work.home, table: work.plan.table.clone(), metric, epoch };
         tracing::info!(table = %task.table, %metric, epoch, shares = shares.len(), "begun");
         self.tally.runs.inc();
-        work.stage = Stage::Running(Box::new(Run::new(now, task, alone, shares)));
+        let earlier = work.spent.get(&metric).copied().unwrap_or_default();
+        let mut run = Run::new(now, task, alone, shares);
+        run.earlier = earlier;
+        work.stage = Stage::Running(Box::new(run));
         self.assign(id);
     }
 

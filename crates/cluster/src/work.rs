@@ -1,6 +1,7 @@
 //! A table being built, metric by metric.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use canju_retro::{Metric, Rules, Statistics};
 
@@ -32,7 +33,7 @@ pub struct SolvedMetric {
     pub bytes_sent: u64,
     /// CPU time of all together.
     pub cpu_seconds: f64,
-    /// From the first assignment to the last shard.
+    /// From the first assignment to the last shard, without what was between two attempts or two coordinators.
     pub wall_seconds: f64,
     /// The most bytes that one part took.
     pub peak_memory: u64,
@@ -72,6 +73,8 @@ pub(crate) struct Work {
     /// The ply at the last of these failures.
     pub(crate) failed_at: u16,
     pub(crate) shunned: BTreeSet<MemberId>,
+    /// How long metrics were at work in runs that came to nothing, and under earlier coordinators.
+    pub(crate) spent: BTreeMap<Metric, Duration>,
 }
 
 #[derive(Debug)]
@@ -105,7 +108,25 @@ impl Work {
             failures: 0,
             failed_at: 0,
             shunned: BTreeSet::new(),
+            spent: BTreeMap::new(),
         }
+    }
+
+    /// Ends what is at work, to be begun again.
+    pub(crate) fn halt(&mut self, now: Duration) -> Option<Box<Run>> {
+        let Stage::Running(run) = std::mem::replace(&mut self.stage, Stage::Waiting) else { return None };
+        self.spent.insert(run.task.metric, run.taken(now));
+        Some(run)
+    }
+
+    /// The metric that is counted next or now, and how long that has taken; nothing where it was not begun.
+    pub(crate) fn taken(&self, now: Duration) -> Option<(Metric, Duration)> {
+        let metric = self.next_metric()?;
+        let taken = match self.run() {
+            Some(run) => run.taken(now),
+            None => *self.spent.get(&metric)?,
+        };
+        Some((metric, taken))
     }
 
     /// The next distance to count.

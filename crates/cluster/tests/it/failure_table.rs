@@ -153,6 +153,16 @@ async fn a_job_has_taken_what_it_took_under_all_coordinators() {
     let end = end_of(&mut second.client().await, &job).await;
     assert_eq!(end.state(), wire::JobState::Done, "{}", end.error);
     assert!(end.seconds > 0.5);
+    // So has the table that was at work.
+    let manifest = std::fs::read(store.path().join(format!("tables/plain/{TABLE}/manifest.json"))).unwrap();
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    let seconds = manifest["metrics"]["dtm"]["build"]["wall_seconds"].as_f64();
+    assert!(seconds.is_some_and(|seconds| seconds > 0.5), "{seconds:?}");
+    until("the record of its end", async || {
+        let record = std::fs::read_to_string(&object).unwrap_or_default();
+        record.contains("done") && !record.contains("at_work")
+    })
+    .await;
     assert_eq!(files(store.path()), plain().await);
 }
 
