@@ -95,9 +95,9 @@ pub struct Verification {
     pub wrong: u64,
 }
 
-/// What a metric cost.
+/// What a metric cost. It is for people to look at: what other software does not tell is 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(expecting = "an object")]
+#[serde(default, expecting = "an object")]
 pub struct BuildStatistics {
     /// How many workers took part.
     pub workers: u32,

@@ -24,4 +24,5 @@ mod status;
 mod stores;
 mod town;
 mod toy;
+mod upgrade;
 mod worker;

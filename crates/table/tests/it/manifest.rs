@@ -97,6 +97,22 @@ fn unknown_fields_are_passed_over() {
 }
 
 #[test]
+fn optional_fields_may_be_missing() {
+    let read = with(|m| {
+        let entry = m["metrics"]["dtm"].as_object_mut().unwrap();
+        for optional in ["software", "verification"] {
+            entry.remove(optional);
+        }
+        entry.insert("build".into(), json!({ "workers": 3, "later": 1 }));
+    });
+    let (read, whole) = (read.unwrap(), fixture().manifest);
+    let build = read.metrics[&Metric::Dtm].build.as_ref().unwrap();
+    assert_eq!((build.workers, build.bytes_stored), (3, 0));
+    assert_eq!(read.metric_hash(Metric::Dtm), whole.metric_hash(Metric::Dtm));
+    assert!(with(|m| drop(m["metrics"]["dtm"].as_object_mut().unwrap().remove("build"))).is_ok());
+}
+
+#[test]
 fn wrong_fields_are_named() {
     let says = |change: fn(&mut Value), words: &[&str]| {
         let error = with(change).unwrap_err();
