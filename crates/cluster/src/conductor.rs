@@ -37,6 +37,8 @@ pub struct Settings {
     pub losses: u32,
     /// Smaller tables that are built again for one table before its jobs fail.
     pub repairs: u32,
+    /// How long a worker that others cannot reach is left out of tables that are cut, the first time.
+    pub left_out: Duration,
     /// How often the time that jobs have taken is written: what a later coordinator may count too little.
     pub record: Duration,
 }
@@ -50,6 +52,7 @@ impl Default for Settings {
             split_from: 16 << 20,
             losses: 12,
             repairs: 4,
+            left_out: Duration::from_secs(600),
             record: Duration::from_secs(10),
         }
     }

@@ -9,6 +9,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::chunk::{Letter, MAX_WIRE};
 use crate::inbox::{Accepted, Inbox, Refusal};
+use crate::network::KEEPALIVE;
 use crate::sabotage::{Safeguard, is_gone};
 use crate::wire::exchange_client::ExchangeClient;
 use crate::wire::exchange_server::{Exchange, ExchangeServer};
@@ -20,6 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The longest wait before a message is sent again.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// The longest time from one try that reaches nobody to the end of the next one: where connections come to be and nothing is
+/// answered, only the questions whether the other end lives end a try.
+pub(crate) const LONGEST_TRY: Duration = KEEPALIVE.saturating_add(LONGEST_WAIT).saturating_mul(2);
 
 /// How long the next chunk of a message may take.
 const STALLED: Duration = Duration::from_secs(30);

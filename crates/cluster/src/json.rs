@@ -92,6 +92,7 @@ pub fn status_json(status: &wire::StatusReply) -> Value {
         "store": status.store, "store_trouble": status.store_trouble, "reign": status.reign, "active": status.active,
         "version": status.version, "uptime_seconds": status.uptime_seconds,
         "lease_seconds": status.lease_seconds, "troubles": status.troubles,
+        "turned_away": status.turned_away, "unreached": status.unreached, "left_out": status.left_out,
         "workers": workers.collect::<Vec<_>>(),
         "jobs": status.jobs.iter().map(job_json).collect::<Vec<_>>(),
         "ended": status.ended.iter().map(job_json).collect::<Vec<_>>(),

@@ -16,6 +16,7 @@
 //!   from its logs, or ends with an error that says what to do.
 
 mod alone;
+mod apart;
 mod assign;
 mod assignment;
 mod barrier;

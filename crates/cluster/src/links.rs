@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use crate::apart::Apart;
 use crate::entry::MEMBERS;
+use crate::exchange::LONGEST_TRY;
 use crate::member::Member;
 use crate::schedule::Placement;
 use crate::work::Work;
@@ -19,15 +21,13 @@ const NEEDED: u32 = 2;
 const COMPLAINTS: usize = 10_000;
 /// Most workers that a trouble names.
 const NAMED: usize = 3;
-/// The age at which a complaint that was not repeated counts no more.
-const STALE: Duration = Duration::from_secs(15);
-/// How long a worker is left out before it is tried again.
-const AGAIN: Duration = Duration::from_secs(600);
+/// The age at which a complaint that was not repeated counts no more. Each try that reaches nobody repeats it.
+const STALE: Duration = LONGEST_TRY;
 /// How long it is told of a worker that was turned away and did not come again.
 const TOLD: Duration = Duration::from_secs(60);
 /// Characters of a cause.
 const CAUSE: usize = 500;
-const REMEDY: &str =
+pub(crate) const REMEDY: &str =
     "look at its --advertise, at the names in its certificate, and at firewalls between the machines of the cluster";
 
 /// A worker that does not get through to another.
@@ -40,21 +40,12 @@ struct Complaint {
     cause: String,
 }
 
-/// A worker that is left out.
-#[derive(Debug)]
-struct Apart {
-    /// Those with whom it cannot work.
-    from: BTreeSet<MemberId>,
-    until: Duration,
-    trouble: String,
-}
-
 /// What is known of the ways between workers.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     /// Who complains of whom.
     complaints: BTreeMap<(MemberId, MemberId), Complaint>,
-    apart: BTreeMap<MemberId, Apart>,
+    apart: Apart,
     /// Names of workers that the coordinator itself could not reach, when that was, and what was said.
     away: BTreeMap<String, (Duration, String)>,
     /// Workers that were taken in though the coordinator did not reach them, and why it did not.
@@ -67,21 +58,27 @@ impl Links {
         self.away.remove(name);
     }
 
-    /// A worker is gone: who could not work with it may work with all others.
+    /// A worker is gone.
     pub(crate) fn forget(&mut self, id: MemberId) {
         self.complaints.retain(|&(by, of), _| by != id && of != id);
         self.doubts.remove(&id);
-        self.apart.remove(&id);
-        self.apart.retain(|_, apart| {
-            apart.from.remove(&id);
-            !apart.from.is_empty()
-        });
+        self.apart.forget(id);
+    }
+
+    /// Those that were turned away lately, and why.
+    fn away(&self, now: Duration) -> impl Iterator<Item = &String> {
+        self.away.values().filter(move |(at, _)| now.saturating_sub(*at) < TOLD).map(|(_, trouble)| trouble)
     }
 
     /// What somebody must look at, each with its remedy.
     pub(crate) fn troubles(&self, now: Duration) -> Vec<String> {
-        let away = self.away.values().filter(|(at, _)| now.saturating_sub(*at) < TOLD).map(|(_, trouble)| trouble);
-        self.apart.values().map(|apart| &apart.trouble).chain(self.doubts.values()).chain(away).cloned().collect()
+        let others = self.doubts.values().chain(self.away(now)).cloned();
+        self.apart.troubles(now).chain(others).collect()
+    }
+
+    /// How many workers were turned away lately, were taken in though the coordinator does not reach them, and are left out.
+    pub(crate) fn counts(&self, now: Duration) -> [usize; 3] {
+        [self.away(now).count(), self.doubts.len(), self.apart.len()]
     }
 
     /// The complaints by which somebody is to be left out now; none while they are still gathered. What was said once and not
@@ -184,14 +181,12 @@ impl Conductor {
     ///
     /// Nobody is left out because of somebody who is left out already, so that there is always one who is not.
     pub(crate) fn apart(&self) -> BTreeSet<MemberId> {
-        let takes_work = |id: &MemberId| self.members.get(id).is_some_and(Member::takes_work);
-        self.links.apart.iter().filter(|(_, apart)| apart.from.iter().any(takes_work)).map(|(&id, _)| id).collect()
+        self.links.apart.because_of(|id| self.members.get(id).is_some_and(Member::takes_work))
     }
 
     /// Leaves out those who stand in the way of the others, and tries again those who were left out long ago.
     pub(crate) fn judge_links(&mut self, now: Duration) {
-        let before = self.links.apart.len();
-        self.links.apart.retain(|_, apart| now < apart.until);
+        let tried = self.links.apart.try_again(now);
         let runs = self.works.values().filter_map(Work::run).filter(|run| run.is_in_plies());
         let at_work = runs.map(|run| (run.task.epoch, run.ply())).collect();
         let mut complaints = self.links.due(now, self.settings.patience / GATHER, &at_work);
@@ -203,13 +198,15 @@ impl Conductor {
                 complaints.retain(|&(by, of)| by != id && of != id);
                 continue;
             }
-            let trouble = self.trouble(id, &complaints);
-            tracing::warn!("{trouble}");
-            self.links.apart.insert(id, Apart { from, until: now + AGAIN, trouble });
+            let reason = self.reason(id, &complaints);
+            self.links.apart.leave_out(now, id, from, self.settings.left_out, reason);
+            if let Some(trouble) = self.links.apart.trouble(now, id) {
+                tracing::warn!("{trouble}");
+            }
             complaints.retain(|&(by, of)| by != id && of != id);
             left.push(id);
         }
-        if left.is_empty() && self.links.apart.len() == before {
+        if left.is_empty() && !tried {
             return;
         }
         if !left.is_empty() {
@@ -221,8 +218,8 @@ impl Conductor {
         self.schedule(now);
     }
 
-    /// What is wrong with a worker, by these complaints.
-    fn trouble(&self, id: MemberId, complaints: &[(MemberId, MemberId)]) -> String {
+    /// Which worker it is, and what is wrong with it by these complaints.
+    fn reason(&self, id: MemberId, complaints: &[(MemberId, MemberId)]) -> (String, String) {
         let cause = |pair| self.links.complaints.get(pair).map_or("", |c| c.cause.as_str());
         let member = |id: &MemberId| self.members.get(id);
         let mut by: Vec<&(MemberId, MemberId)> = complaints.iter().filter(|(_, of)| *of == id).collect();
@@ -234,7 +231,7 @@ impl Conductor {
             format!("{} cannot send to it", some(by.iter().filter_map(|(by, _)| member(by))))
         };
         let cause = by.first().map_or("", |&pair| cause(pair));
-        format!("{title} is left out of tables that are cut, {what}: {cause}: {REMEDY}")
+        (title, format!("{what}: {cause}"))
     }
 
     /// Tables that are cut of which a worker has a share.
@@ -261,7 +258,7 @@ impl Conductor {
     fn leave_out(&mut self, now: Duration, id: MemberId) {
         for work in self.shared_with(id) {
             if let Some(Placement::Never(reason)) = self.placed(work, &self.apart()) {
-                let trouble = self.links.apart.get(&id).map_or("", |apart| &apart.trouble);
+                let trouble = self.links.apart.trouble(now, id).unwrap_or_default();
                 self.fail(now, work, &format!("{reason}; {trouble}"));
             } else {
                 self.take_away(now, id, work);
@@ -339,19 +336,5 @@ mod tests {
         let members: Vec<Member> = (0..9).map(member).collect();
         assert_eq!(some(members[..3].iter()), "w0, w1, w2");
         assert_eq!(some(members.iter()), "w0, w1, w2 and 6 more");
-    }
-
-    #[test]
-    fn who_could_not_work_with_one_that_is_gone_is_taken_again() {
-        let mut links = Links::default();
-        let from = |ids: &[u64]| Apart {
-            from: ids.iter().map(|&id| MemberId(id)).collect(),
-            until: AGAIN,
-            trouble: "trouble".into(),
-        };
-        links.apart = [(MemberId(1), from(&[2])), (MemberId(3), from(&[2, 4]))].into();
-        links.forget(MemberId(2));
-        assert_eq!(links.apart.keys().collect::<Vec<_>>(), [&MemberId(3)]);
-        assert_eq!(links.troubles(Duration::ZERO), ["trouble"]);
     }
 }

@@ -155,6 +155,14 @@ fn workers(registry: &mut Registry, status: &wire::StatusReply) {
         by_state.get_or_create(&vec![("state", state.to_owned())]).set(number);
     }
     registry.register("workers", "Workers by state", by_state);
+    let strangers = [
+        ("workers_turned_away", "Workers that were turned away within a minute", status.turned_away),
+        ("workers_unreached", "Workers that are in though the coordinator does not reach them", status.unreached),
+        ("workers_left_out", "Workers that are left out of tables that are cut", status.left_out),
+    ];
+    for (name, help, number) in strangers {
+        level(registry, name, help, number.into());
+    }
     registry.register("worker_processors", "Processors that a worker's process keeps busy, lately", busy);
     let bytes = [
         ("worker_memory", "What a worker's parts are expected to take", used),
@@ -206,6 +214,9 @@ mod tests {
         let job = |state: wire::JobState| wire::Job { id: "j1".into(), state: state.into(), ..wire::Job::default() };
         wire::StatusReply {
             active: true,
+            turned_away: 1,
+            unreached: 2,
+            left_out: 3,
             workers: vec![
                 wire::Worker { name: "w1".into(), ready: true, bytes_sent: 7, ..wire::Worker::default() },
                 wire::Worker { name: "a\"} 1\ncanju_false 1".into(), draining: true, ..wire::Worker::default() },
@@ -247,6 +258,9 @@ mod tests {
             "canju_jobs{state=\"done\"} 0.0",
             "canju_workers{state=\"draining\"} 1.0",
             "canju_workers_late 1.0",
+            "canju_workers_turned_away 1.0",
+            "canju_workers_unreached 2.0",
+            "canju_workers_left_out 3.0",
             "canju_table_ply{endgame=\"KRKN\",metric=\"dtm\"} 7.0",
             "canju_worker_sent_bytes_total{worker=\"w1\"} 7.0",
         ] {

@@ -30,7 +30,7 @@ use crate::{ClusterError, Security, causes};
 /// How long opening a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
 /// How often the other end of a connection is asked whether it lives, and how long it may take to answer.
-const KEEPALIVE: Duration = Duration::from_secs(10);
+pub(crate) const KEEPALIVE: Duration = Duration::from_secs(10);
 /// Requests that one connection may have open.
 const STREAMS: u32 = 256;
 /// Bytes of a request's headers.

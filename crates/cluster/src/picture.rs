@@ -34,18 +34,25 @@ impl Office {
     /// All that a status tells.
     pub(crate) fn status_reply(&self) -> wire::StatusReply {
         let store = self.bucket.store.place();
-        self.look(|conductor, now| wire::StatusReply {
-            workers: conductor.workers(now),
-            jobs: conductor.open_jobs(now),
-            ended: conductor.ended_jobs(now),
-            store,
-            store_trouble: self.bucket.store.trouble().map_or_else(String::new, |trouble| trouble.what),
-            reign: self.reign,
-            active: !self.is_over(),
-            version: VERSION.to_owned(),
-            uptime_seconds: now.as_secs_f64(),
-            lease_seconds: self.unsure_for().as_secs_f64(),
-            troubles: self.lease_trouble().into_iter().chain(conductor.links.troubles(now)).collect(),
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        self.look(|conductor, now| {
+            let [turned_away, unreached, left_out] = conductor.links.counts(now).map(count);
+            wire::StatusReply {
+                workers: conductor.workers(now),
+                jobs: conductor.open_jobs(now),
+                ended: conductor.ended_jobs(now),
+                store,
+                store_trouble: self.bucket.store.trouble().map_or_else(String::new, |trouble| trouble.what),
+                reign: self.reign,
+                active: !self.is_over(),
+                version: VERSION.to_owned(),
+                uptime_seconds: now.as_secs_f64(),
+                lease_seconds: self.unsure_for().as_secs_f64(),
+                troubles: self.lease_trouble().into_iter().chain(conductor.links.troubles(now)).collect(),
+                turned_away,
+                unreached,
+                left_out,
+            }
         })
     }
 }

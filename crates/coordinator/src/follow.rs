@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use canju_cluster::{Client, Watch, wire};
+use canju_cluster::{Client, Watch, time_in_words, wire};
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 
-use crate::screen::{duration, short};
+use crate::screen::short;
 use crate::summary::at_work;
 
 /// How long a coordinator that is lost is waited for.
@@ -90,7 +90,7 @@ fn message(job: &wire::Job) -> String {
     }
     text += &format!(", {} labels/s", short(job.labels_per_second));
     if job.seconds_left > 0.0 {
-        text += &format!(", about {} left", duration(job.seconds_left));
+        text += &format!(", about {} left", time_in_words(job.seconds_left));
     }
     text
 }

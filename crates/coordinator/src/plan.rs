@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use canju_cluster::{
-    Estimate, Plan, Settings, TablePlan, bytes_in_words, closure, parse_metrics, parse_tables, present,
+    Estimate, Plan, Settings, TablePlan, bytes_in_words, closure, parse_metrics, parse_tables, present, time_in_words,
 };
 use canju_games::{Games, INDEX_VERSION};
 use canju_retro::Rules;
@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use crate::arguments;
 use crate::columns::{columns, grouped};
 use crate::print;
-use crate::screen::duration;
 
 /// Prints the plan; an error where it does not fit.
 pub(crate) async fn plan(arguments: arguments::Plan) -> Result<()> {
@@ -92,7 +91,7 @@ fn taken(estimate: &Estimate, workers: usize, threads: usize) -> String {
     let is_range = estimate.cpu_seconds_most > estimate.cpu_seconds;
     let range = |shared: usize| {
         let [least, most] =
-            [estimate.cpu_seconds, estimate.cpu_seconds_most].map(|seconds| duration(seconds / shared as f64));
+            [estimate.cpu_seconds, estimate.cpu_seconds_most].map(|seconds| time_in_words(seconds / shared as f64));
         if is_range && least != most { format!("{least} to {most}") } else { least }
     };
     let mut text = format!("about {} of one processor", range(1));

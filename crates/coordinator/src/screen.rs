@@ -1,6 +1,6 @@
 //! The status of a cluster as lines for people.
 
-use canju_cluster::{bytes_in_words, state_name, wire};
+use canju_cluster::{bytes_in_words, state_name, time_in_words, wire};
 
 use crate::columns::columns;
 use crate::summary::at_work;
@@ -33,9 +33,9 @@ pub(crate) fn screen(status: &wire::StatusReply) -> String {
 fn head(status: &wire::StatusReply) -> String {
     let state = if status.active { "at work" } else { "standing by" };
     let mut text =
-        format!("canju {}  {state}  {}  up {}\n", status.version, status.store, duration(status.uptime_seconds));
+        format!("canju {}  {state}  {}  up {}\n", status.version, status.store, time_in_words(status.uptime_seconds));
     if status.active && status.lease_seconds > LEASE {
-        let age = duration(status.lease_seconds);
+        let age = time_in_words(status.lease_seconds);
         text += &format!("! not sure of its lease for {age}: another may be active, and this picture so old\n");
     }
     if !status.store_trouble.is_empty() {
@@ -55,7 +55,7 @@ fn job_block(job: &wire::Job) -> String {
     }
     text += &format!("\n    {} labels/s", short(job.labels_per_second));
     if job.seconds_left > 0.0 {
-        text += &format!("  about {} left", duration(job.seconds_left));
+        text += &format!("  about {} left", time_in_words(job.seconds_left));
     }
     text.push('\n');
     for running in &job.running {
@@ -64,7 +64,7 @@ fn job_block(job: &wire::Job) -> String {
             text += &format!("  {} labels/s", short(running.labels_per_second));
         }
         if running.seconds_left > 0.0 {
-            text += &format!("  about {} left", duration(running.seconds_left));
+            text += &format!("  about {} left", time_in_words(running.seconds_left));
         }
         text.push('\n');
         if running.frontier.len() > 1 {
@@ -73,7 +73,7 @@ fn job_block(job: &wire::Job) -> String {
         if !running.late.is_empty() {
             let names = running.late.join(", ");
             let what = if running.stage == "plies" { "the ply" } else { &running.stage };
-            text += &format!("    ! waits for {names}, {what} is open for {}\n", duration(running.ply_seconds));
+            text += &format!("    ! waits for {names}, {what} is open for {}\n", time_in_words(running.ply_seconds));
         }
     }
     text
@@ -108,16 +108,6 @@ fn worker_lines(status: &wire::StatusReply) -> String {
         })
         .collect();
     columns(["worker", "state", "cpu", "memory", "sent", "received", "at work on"], 2, &rows)
-}
-
-/// A number of seconds in the unit that fits.
-pub(crate) fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 90.0 => format!("{s:.0} s"),
-        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
-        s if s < 172_800.0 => format!("{:.1} h", s / 3600.0),
-        s => format!("{:.0} d", s / 86_400.0),
-    }
 }
 
 /// A number with its thousands as a letter.
@@ -161,9 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_numbers() {
-        let shown = [0.2, 89.0, 90.0, 5400.0, 200_000.0].map(duration);
-        assert_eq!(shown, ["0 s", "89 s", "2 min", "1.5 h", "2 d"]);
+    fn numbers() {
         assert_eq!([12.0, 1_234.0, 5.6e6, 7e9].map(short), ["12", "1.2 k", "5.6 M", "7.0 G"]);
     }
 

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use canju_cluster::{Client, ClusterError, status_json, wire};
+use canju_cluster::{Client, ClusterError, status_json, time_in_words, wire};
 use console::{Term, truncate_str};
 
 use crate::print;
-use crate::screen::{duration, screen};
+use crate::screen::screen;
 
 /// How often the status is asked for.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -53,7 +53,7 @@ where
                 if live { draw(term, &text)? } else { print(&text)? }
             }
             None => {
-                let lost = format!("! no answer for {}, trying again\n", duration(heard.elapsed().as_secs_f64()));
+                let lost = format!("! no answer for {}, trying again\n", time_in_words(heard.elapsed().as_secs_f64()));
                 // What was last seen stays below.
                 match (live, json) {
                     (true, _) => draw(term, &(lost + &text))?,

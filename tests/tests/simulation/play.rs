@@ -252,6 +252,7 @@ impl Stage {
                     split_from: 600,
                     losses: 1000,
                     repairs: 100,
+                    left_out: Duration::from_secs(20),
                     record: Duration::from_secs(2),
                 },
                 pool: Pool::inline(),

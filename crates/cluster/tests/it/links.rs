@@ -9,10 +9,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use canju_cluster::*;
 use canju_retro::{Metric, Rules, TableName};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
 
 use crate::chief::{Worked, soon, work};
+use crate::pipes::Pipes;
 use crate::pki::{Authority, TOKEN, network};
 use crate::town::{Town, files, settings};
 use crate::toy::Toy;
@@ -288,4 +290,144 @@ async fn what_does_not_fit_without_a_worker_that_is_left_out_fails_and_names_it(
     let memory = plan.memory_a_worker(2);
     let _back = work(&[&town.url], "w1", Arc::new(game), |s| s.memory = memory).await;
     assert_eq!(town.end_of(&waits.id).await.state(), wire::JobState::Done);
+}
+
+/// Pipes of a worker to others, of which some take whatever is sent and give nothing back.
+#[derive(Clone)]
+struct Swallowing {
+    pipes: Arc<Pipes>,
+    silent: Arc<Mutex<BTreeSet<u16>>>,
+    /// The other ends: they are open, and nobody reads there.
+    ends: Arc<Mutex<Vec<DuplexStream>>>,
+}
+
+#[async_trait]
+impl Transport for Swallowing {
+    async fn listen(&self, address: SocketAddr) -> io::Result<Box<dyn Listening>> {
+        self.pipes.listen(address).await
+    }
+
+    async fn connect(&self, host: &str, port: u16) -> io::Result<Connection> {
+        if !self.silent.lock().unwrap().contains(&port) {
+            return self.pipes.connect(host, port).await;
+        }
+        let (near, far) = tokio::io::duplex(1 << 16);
+        self.ends.lock().unwrap().push(far);
+        Ok(Box::new(near))
+    }
+}
+
+/// A cluster on pipes, with the times that clusters have: the clock is stopped, and goes on when nobody has anything to do.
+struct Camp {
+    town: Town,
+    network: Network,
+    silent: Vec<Arc<Mutex<BTreeSet<u16>>>>,
+    _workers: Vec<Worked>,
+}
+
+const CAMP: u16 = 7430;
+/// Seconds that somebody is left out first.
+const FIRST: u64 = 90;
+
+impl Camp {
+    /// With so many workers; those that it is asked of hear nothing of each other.
+    async fn pitch(store: &std::path::Path, workers: u16, is_silent: impl Fn(u16, u16) -> bool) -> Self {
+        let (pipes, network) = Pipes::network();
+        let mut settings = settings(store);
+        settings.listen = ([127, 0, 0, 1], 7420).into();
+        settings.network = network.clone();
+        (settings.heartbeat, settings.lease, settings.pool) =
+            (Duration::from_secs(2), LeaseTiming::default(), Pool::inline());
+        let left_out = Duration::from_secs(FIRST);
+        settings.conductor = Settings { cut_from: 0, min_workers: workers.into(), left_out, ..Settings::default() };
+        let town = Town::found(Arc::new(Toy::default()), &Folders, settings).await;
+        let mut camp = Self { town, network, silent: Vec::new(), _workers: Vec::new() };
+        for from in 0..workers {
+            let silent = (0..workers).filter(|&to| to != from && is_silent(from, to)).map(|to| CAMP + to).collect();
+            let silent = Arc::new(Mutex::new(silent));
+            let transport = Swallowing { pipes: pipes.clone(), silent: silent.clone(), ends: Arc::default() };
+            let change = |s: &mut WorkerSettings| {
+                s.network = Network::new(Arc::new(transport));
+                s.listen = ([127, 0, 0, 1], CAMP + from).into();
+                (s.threads, s.patience) = (0, Duration::from_secs(120));
+            };
+            let worker = work(&[&camp.town.url], &format!("w{from}"), Arc::new(Toy::default()), change).await;
+            camp._workers.push(worker);
+            camp.silent.push(silent);
+        }
+        camp
+    }
+
+    /// Builds a table. Returns how many workers had a part of it in the end, and the seconds that it took.
+    async fn build(&self, table: &str) -> (u32, u64) {
+        let began = Instant::now();
+        let mut client = Client::connect_over(&self.network, &self.town.url).await.unwrap();
+        let id = client.submit(&[table.to_owned()], &["dtm".to_owned()], "").await.unwrap().id;
+        let mut watch = client.watch(&id).await.unwrap();
+        let mut last = None;
+        while let Some(picture) = watch.next().await.unwrap() {
+            last = Some(picture);
+        }
+        let job = last.unwrap();
+        assert_eq!(job.state(), wire::JobState::Done, "{}", job.error);
+        (job.built.last().unwrap().workers, began.elapsed().as_secs())
+    }
+
+    async fn troubles(&self) -> Vec<String> {
+        status(&self.town, &self.network).await.troubles
+    }
+
+    /// Waits until nobody is left out. Returns how many seconds that took.
+    async fn all_back(&self) -> u64 {
+        let began = Instant::now();
+        while !self.troubles().await.is_empty() {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        began.elapsed().as_secs()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_takes_connections_and_does_not_answer_is_left_out() {
+    let (store, alone) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let camp = Camp::pitch(store.path(), 3, |_, to| to == 1).await;
+    let (workers, seconds) = camp.build("T4").await;
+    // A connection that is silent is given up after 20 seconds: three times, before the part's patience is at its end.
+    assert!(workers == 2 && seconds < 75, "{workers} workers, {seconds} s");
+    let troubles = camp.troubles().await;
+    assert!(troubles.len() == 1 && troubles[0].contains("worker w1 ("), "{troubles:?}");
+    let lone = Camp::pitch(alone.path(), 1, |_, _| false).await;
+    lone.build("T4").await;
+    assert_eq!(files(store.path()), files(alone.path()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_halves_that_do_not_reach_each_other_one_goes_on() {
+    let (store, alone) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let camp = Camp::pitch(store.path(), 4, |from, to| (from < 2) != (to < 2)).await;
+    assert_eq!(camp.build("T4").await.0, 2);
+    let troubles = camp.troubles().await;
+    let told = ["w2", "w3"].map(|name| troubles.iter().any(|t| t.contains(&format!("worker {name} ("))));
+    assert!(troubles.len() == 2 && told == [true, true], "{troubles:?}");
+    let lone = Camp::pitch(alone.path(), 1, |_, _| false).await;
+    lone.build("T4").await;
+    assert_eq!(files(store.path()), files(alone.path()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_left_out_is_tried_again_and_takes_its_share() {
+    let store = tempfile::tempdir().unwrap();
+    let camp = Camp::pitch(store.path(), 3, |_, to| to == 1).await;
+    assert_eq!(camp.build("T3").await.0, 2);
+    assert!(camp.troubles().await[0].contains("left out of tables that are cut for "));
+    let seconds = camp.all_back().await;
+    assert!((FIRST - 10..=FIRST + 1).contains(&seconds), "{seconds}");
+    // Nothing has changed: then it is tried less often.
+    assert_eq!(camp.build("T4").await.0, 2);
+    for silent in &camp.silent {
+        silent.lock().unwrap().clear();
+    }
+    let seconds = camp.all_back().await;
+    assert!((2 * FIRST - 10..=2 * FIRST + 1).contains(&seconds), "{seconds}");
+    assert_eq!(camp.build("T5").await.0, 3);
 }
