@@ -3,18 +3,40 @@
 
 use std::error::Error;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
-use tonic::Code;
 use tonic::transport::Uri;
+use tonic::{Code, Request, Response, Status};
 
 use crate::error::told;
 use crate::spoken::Spoken;
-use crate::wire::exchange_client::ExchangeClient;
+use crate::wire::callback_client::CallbackClient;
+use crate::wire::callback_server::Callback;
 use crate::{Network, wire};
 
 /// How long a worker may take to answer.
 const LIMIT: Duration = Duration::from_secs(5);
+
+/// What a worker says at its address, to everybody.
+pub(crate) struct Presence {
+    mark: u64,
+    has_token: bool,
+}
+
+impl Presence {
+    /// Of a worker that is known by this mark.
+    pub(crate) fn new(mark: u64, network: &Network) -> Self {
+        Self { mark, has_token: network.token_hash().is_some() }
+    }
+}
+
+#[tonic::async_trait]
+impl Callback for Presence {
+    async fn who(self: Arc<Self>, _: Request<wire::WhoRequest>) -> Result<Response<wire::WhoReply>, Status> {
+        Ok(Response::new(wire::WhoReply { mark: self.mark, has_token: self.has_token }))
+    }
+}
 
 /// Why a worker is not reached.
 #[derive(Debug)]
@@ -63,10 +85,17 @@ async fn call(network: &Network, hello: &wire::Hello) -> Result<(), Fault> {
     if encrypted && !network.has_authority() {
         return network.open(&uri).await.map(drop).map_err(|error| Fault::of(error.to_string(), &error));
     }
-    let route = network.connect_lazy("the worker", &hello.address).map_err(|error| Fault::doubtful(error.line()))?;
-    let status = match ExchangeClient::new(route).who(wire::WhoRequest {}).await {
-        Ok(reply) if reply.get_ref().mark == hello.mark => return Ok(()),
-        Ok(_) => return Err(Fault::certain("another worker answers there")),
+    // Somebody else may be there, whom the token is not for.
+    let stranger = network.without_token();
+    let route = stranger.connect_lazy("the worker", &hello.address).map_err(|error| Fault::doubtful(error.line()))?;
+    let status = match CallbackClient::new(route).who(wire::WhoRequest {}).await.map(Response::into_inner) {
+        Ok(reply) if reply.mark != hello.mark => return Err(Fault::certain("another worker answers there")),
+        Ok(reply) if reply.has_token && network.token_hash().is_none() => {
+            return Err(Fault::doubtful(
+                "it has a token and the coordinator has none: give both the same with --token-file",
+            ));
+        }
+        Ok(_) => return Ok(()),
         Err(status) => status,
     };
     if status.code() == Code::Unimplemented {

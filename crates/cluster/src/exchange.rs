@@ -74,11 +74,10 @@ impl Inboxes {
         Ok(letter.chunks())
     }
 
-    /// The service that takes messages into these boxes, of a worker that is known by this mark.
+    /// The service that takes messages into these boxes.
     #[must_use]
-    pub fn service(&self, mark: u64) -> ExchangeServer<impl Exchange> {
-        let taker = Taker { inboxes: self.clone(), mark };
-        ExchangeServer::new(taker).max_decoding_message_size(MAX_WIRE).max_encoding_message_size(MAX_WIRE)
+    pub fn service(&self) -> ExchangeServer<impl Exchange> {
+        ExchangeServer::new(Taker(self.clone())).max_decoding_message_size(MAX_WIRE).max_encoding_message_size(MAX_WIRE)
     }
 
     fn accept(&self, chunk: wire::Chunk) -> Result<Accepted, Refusal> {
@@ -107,10 +106,7 @@ impl Drop for Posted {
     }
 }
 
-struct Taker {
-    inboxes: Inboxes,
-    mark: u64,
-}
+struct Taker(Inboxes);
 
 #[tonic::async_trait]
 impl Exchange for Taker {
@@ -125,17 +121,13 @@ impl Exchange for Taker {
             let next = tokio::time::timeout(STALLED, chunks.message()).await;
             let next = next.map_err(|_| Status::deadline_exceeded("the rest of the message did not come"))?;
             let Some(chunk) = next? else { break };
-            match self.inboxes.accept(chunk)? {
+            match self.0.accept(chunk)? {
                 Accepted::New => {}
                 Accepted::Repeated => receipt.repeated += 1,
             }
             receipt.held += 1;
         }
         Ok(Response::new(receipt))
-    }
-
-    async fn who(self: Arc<Self>, _: Request<wire::WhoRequest>) -> Result<Response<wire::WhoReply>, Status> {
-        Ok(Response::new(wire::WhoReply { mark: self.mark }))
     }
 }
 

@@ -141,6 +141,11 @@ impl Network {
         Self { security, ..self }
     }
 
+    /// The same network for who shows no token.
+    pub(crate) fn without_token(&self) -> Self {
+        self.clone().secured(self.security.without_token())
+    }
+
     /// True when servers encrypt, so that their URLs begin with `https`.
     #[must_use]
     pub const fn serves_tls(&self) -> bool {

@@ -60,6 +60,11 @@ impl Security {
         Self { token: Some(token), ..Self::default() }
     }
 
+    /// The same without the token.
+    pub(crate) fn without_token(&self) -> Self {
+        Self { token: None, ..self.clone() }
+    }
+
     /// True when servers encrypt.
     #[must_use]
     pub const fn serves_tls(&self) -> bool {

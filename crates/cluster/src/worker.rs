@@ -11,10 +11,12 @@ use std::time::Duration;
 use canju_retro::Game;
 use tokio::time::Instant;
 
+use crate::callback::Presence;
 use crate::entry::{check_address, check_name};
 use crate::exchange::{Inboxes, Post};
 use crate::held::Holdings;
 use crate::session::{End, Session};
+use crate::wire::callback_server::CallbackServer;
 use crate::{Buckets, ClusterError, Health, Listener, Network, Pool};
 
 /// How a worker is set up.
@@ -192,7 +194,8 @@ impl Worker {
             .server()?
             .initial_stream_window_size(2 << 20)
             .initial_connection_window_size(8 << 20)
-            .add_service(site.settings.network.guarded(site.inboxes.service(site.mark)))
+            .add_service(site.settings.network.guarded(site.inboxes.service()))
+            .add_service(CallbackServer::new(Presence::new(site.mark, &site.settings.network)))
             .add_service(site.health.service())
             .serve_with_incoming(listener.incoming());
         let mut server = pin!(server);

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use canju_cluster::wire::callback_server::{Callback, CallbackServer};
 use canju_cluster::wire::command::Kind as Tell;
 use canju_cluster::wire::membership_server::{Membership, MembershipServer};
 use canju_cluster::wire::report::Kind as Say;
@@ -26,11 +27,24 @@ pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     tokio::time::timeout(LIMIT, future).await.unwrap_or_else(|_| panic!("{what} takes too long"))
 }
 
-/// The address of somebody who answers when a worker without a mark is called back, and does nothing else.
-pub async fn answering(network: &Network, listen: SocketAddr) -> String {
+/// Somebody who answers when a worker without a mark is called back. Notes of each call whether it shows a token.
+#[derive(Clone, Default)]
+pub struct Answering(pub Arc<Mutex<Vec<bool>>>);
+
+#[tonic::async_trait]
+impl Callback for Answering {
+    async fn who(self: Arc<Self>, request: Request<wire::WhoRequest>) -> Result<Response<wire::WhoReply>, Status> {
+        let shown = request.metadata().contains_key("authorization");
+        self.0.lock().unwrap().push(shown);
+        Ok(Response::new(wire::WhoReply::default()))
+    }
+}
+
+/// The address of somebody who answers so, and does nothing else.
+pub async fn answering(network: &Network, listen: SocketAddr, who: Answering) -> String {
     let listener = network.listen(listen, false).await.unwrap();
     let url = network.url(listener.address());
-    let service = Inboxes::default().service(0);
+    let service = CallbackServer::new(who);
     tokio::spawn(Server::builder().add_service(service).serve_with_incoming(listener.incoming()));
     url
 }

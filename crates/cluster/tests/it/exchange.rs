@@ -125,7 +125,7 @@ async fn serve(inbox: Inbox) -> Served {
     let posted = inboxes.put_up(inbox);
     let listener = Network::default().listen(([127, 0, 0, 1], 0).into(), false).await.unwrap();
     let url = format!("http://{}", listener.address());
-    let server = Server::builder().add_service(inboxes.service(0));
+    let server = Server::builder().add_service(inboxes.service());
     tokio::spawn(server.serve_with_incoming(listener.incoming()));
     Served { url, posted }
 }
@@ -179,7 +179,7 @@ async fn a_reader_that_comes_late_is_reached() {
     let inboxes = Inboxes::default();
     let posted = inboxes.put_up(inbox());
     let listener = Network::default().listen(address, false).await.unwrap();
-    tokio::spawn(Server::builder().add_service(inboxes.service(0)).serve_with_incoming(listener.incoming()));
+    tokio::spawn(Server::builder().add_service(inboxes.service()).serve_with_incoming(listener.incoming()));
     assert_eq!(sending.await.unwrap().unwrap(), 1);
     let posted: Arc<Inbox> = Arc::clone(&posted.inbox);
     assert_eq!(posted.take(PEER).await.message, letter(0, 9).message);

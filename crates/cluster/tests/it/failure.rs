@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use crate::chief::{answering, soon};
+use crate::chief::{Answering, answering, soon};
 use crate::hindered::{Access, Hindered};
 use crate::town::{Town, files, settings};
 use crate::toy::Toy;
@@ -192,7 +192,7 @@ impl Mute {
     async fn join(town: &Town) -> Self {
         let mut client = wire::membership_client::MembershipClient::connect(town.url.clone()).await.unwrap();
         let (line, reports) = tokio::sync::mpsc::channel(4);
-        let address = answering(&Network::default(), ([127, 0, 0, 1], 0).into()).await;
+        let address = answering(&Network::default(), ([127, 0, 0, 1], 0).into(), Answering::default()).await;
         let (name, version) = ("mute".into(), VERSION.into());
         let hello = wire::Hello { name, address, version, ..wire::Hello::default() };
         line.send(wire::Report { epoch: 0, kind: Some(wire::report::Kind::Hello(hello)) }).await.unwrap();

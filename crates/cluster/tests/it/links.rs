@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use canju_cluster::wire::membership_client::MembershipClient;
 use canju_cluster::*;
 use canju_retro::{Metric, Rules, TableName};
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 
-use crate::chief::{Worked, soon, work};
+use crate::chief::{Answering, Worked, answering, soon, work};
 use crate::pipes::Pipes;
 use crate::pki::{Authority, TOKEN, network};
 use crate::town::{Town, files, settings};
@@ -127,6 +128,32 @@ async fn a_worker_that_is_not_at_its_address_is_turned_away() {
         }
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_called_back_is_not_shown_the_token() {
+    let store = tempfile::tempdir().unwrap();
+    let with_token = Network::default().secured(Security::of_token(Token::new(TOKEN, "here").unwrap()));
+    let mut settings = settings(store.path());
+    settings.network = with_token.clone();
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings.clone()).await;
+    let who = Answering::default();
+    let address = answering(&Network::default(), ([127, 0, 0, 1], 0).into(), who.clone()).await;
+    let hello = wire::Hello { name: "w".into(), address, version: VERSION.into(), ..Default::default() };
+    let hello = wire::Report { epoch: 0, kind: Some(wire::report::Kind::Hello(hello)) };
+    let route = with_token.connect("the coordinator", &town.url).await.unwrap();
+    let answer = MembershipClient::new(route).attend(tokio_stream::iter([hello])).await.unwrap();
+    let welcome = soon("a welcome", answer.into_inner().message()).await.unwrap().unwrap().kind;
+    assert!(matches!(welcome, Some(wire::command::Kind::Welcome(_))), "{welcome:?}");
+    assert_eq!(*who.0.lock().unwrap(), [false]);
+    town.close().await;
+    // A coordinator that has forgotten the token of its workers is told so.
+    settings.network = Network::default();
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings).await;
+    let _worker = member(&town, "w", |s| s.network = with_token.clone()).await;
+    let seen = trouble(&town, &Network::default()).await;
+    assert!(seen.troubles[0].contains("it has a token and the coordinator has none"), "{:?}", seen.troubles);
+    assert_eq!(seen.workers.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

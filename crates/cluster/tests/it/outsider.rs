@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::chief::answering;
+use crate::chief::{Answering, answering};
 use crate::pipes::Pipes;
 use crate::pki::{Authority, TOKEN, network};
 use crate::town::{Town, files, hire_over, settings};
@@ -259,7 +259,7 @@ async fn there_is_room_for_so_many_workers_and_no_more() {
     let folder = tempfile::tempdir().unwrap();
     let (_pipes, network, _town) = on_pipes(folder.path()).await;
     let mut lines = Vec::new();
-    let address = answering(&network, ([127, 0, 0, 1], 7430).into()).await;
+    let address = answering(&network, ([127, 0, 0, 1], 7430).into(), Answering::default()).await;
     for i in 0..1001 {
         // No connection carries more than 256 requests.
         if i % 200 == 0 {
@@ -285,7 +285,7 @@ async fn a_message_that_does_not_go_on_is_given_up() {
     let (_pipes, network) = Pipes::network();
     let inboxes = Inboxes::default();
     let listener = network.listen(([127, 0, 0, 1], 7421).into(), false).await.unwrap();
-    let server = network.server().unwrap().add_service(network.guarded(inboxes.service(0)));
+    let server = network.server().unwrap().add_service(network.guarded(inboxes.service()));
     tokio::spawn(server.serve_with_incoming(listener.incoming()));
     tokio::time::pause();
     let begun = tokio::time::Instant::now();
