@@ -76,6 +76,7 @@ impl FromStr for Location {
         let Some((scheme, rest)) = text.split_once("://") else {
             return match text {
                 "" => Err(wrong(text, "it is empty; give a folder, s3://BUCKET/PREFIX or https://HOST/PATH")),
+                _ if SCHEMES.iter().any(|scheme| begins_with(text, scheme)) => Err(slashes(text)),
                 _ => Ok(Self::Folder(text.into())),
             };
         };
@@ -93,6 +94,24 @@ impl FromStr for Location {
             )),
         }
     }
+}
+
+/// What stands before `://` where a store is no folder.
+const SCHEMES: [&str; 3] = ["s3", "https", "http"];
+
+/// True for a scheme and a colon, in letters of any size.
+fn begins_with(text: &str, scheme: &str) -> bool {
+    text.split_once(':').is_some_and(|(found, _)| found.eq_ignore_ascii_case(scheme))
+}
+
+/// A scheme without both of its slashes is no folder that anybody has.
+fn slashes(text: &str) -> LocationError {
+    let (scheme, rest) = text.split_once(':').unwrap_or((text, ""));
+    if rest.contains(['@', '?']) {
+        return hidden(scheme, "two slashes belong behind the colon");
+    }
+    let rest = rest.trim_start_matches('/');
+    wrong(text, &format!("two slashes belong behind the colon; give {scheme}://{rest}, or ./{text} for a folder"))
 }
 
 fn s3(text: &str, rest: &str) -> Result<Location, LocationError> {
@@ -160,6 +179,7 @@ mod tests {
             ("./tables", Location::Folder("./tables".into()), "./tables"),
             ("/a b/ä", Location::Folder("/a b/ä".into()), "/a b/ä"),
             ("s3", Location::Folder("s3".into()), "s3"),
+            ("./s3:/xq", Location::Folder("./s3:/xq".into()), "./s3:/xq"),
             ("s3://xq", s3("xq", ""), "s3://xq"),
             ("s3://xq/", s3("xq", ""), "s3://xq"),
             ("S3://xq/a/b/", s3("xq", "a/b"), "s3://xq/a/b"),
@@ -178,6 +198,9 @@ mod tests {
             ("", "it is empty"),
             ("s3://", "has no bucket"),
             ("s3:///prefix", "has no bucket"),
+            ("s3:/xq/a", "give s3://xq/a, or ./s3:/xq/a for a folder"),
+            ("S3:xq/a", "give S3://xq/a"),
+            ("https:/host/t", "give https://host/t"),
             ("s3://a b", "no name of a bucket"),
             ("s3://xq//a", "a segment is empty"),
             ("s3://xq/../a", "begins with a dot"),
@@ -193,7 +216,13 @@ mod tests {
 
     #[test]
     fn secrets_in_a_location_are_refused_and_not_repeated() {
-        for text in ["https://me:hush@host/", "https://hush@host/", "https://host/t?sig=hush", "s3://id:hush@xq/a"] {
+        for text in [
+            "https://me:hush@host/",
+            "https://hush@host/",
+            "https://host/t?sig=hush",
+            "s3://id:hush@xq/a",
+            "s3:/id:hush@xq/a",
+        ] {
             let error = read(text).unwrap_err().to_string();
             assert!(!error.contains("hush"), "{error}");
         }
