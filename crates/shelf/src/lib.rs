@@ -10,7 +10,9 @@ mod cache;
 mod open;
 mod remote;
 mod source;
+mod waiting;
 
 pub use cache::{Cache, CacheSettings};
 pub use open::{open, source_of_folder};
 pub use source::StoreSource;
+pub use waiting::WaitingSource;

@@ -7,7 +7,7 @@ use canju_store::{Location, StoreError, StoreOptions};
 use canju_table::{FolderSource, Source};
 use tokio::runtime::Handle;
 
-use crate::{Cache, StoreSource};
+use crate::{Cache, StoreSource, WaitingSource};
 
 /// The finished tables at a location, for reading. Those of a local folder are read where they are; others through
 /// tasks of `runtime`, and through the cache if there is one.
@@ -31,11 +31,13 @@ pub async fn open(
     })
 }
 
-/// The tables of a folder that is a store, whatever its name: below `tables` in it, which is made.
+/// The tables of a folder that is a store, whatever its name: below `tables` in it, which is made. Where the folder goes
+/// away it is waited for.
 #[must_use]
-pub fn source_of_folder(path: &Path) -> FolderSource {
+pub fn source_of_folder(path: &Path) -> WaitingSource {
     // The source looks for this folder once, now; without it a folder that is itself called
     // `tables` would be taken for the inner one.
-    let _ = std::fs::create_dir(path.join("tables"));
-    FolderSource::new(path)
+    let tables = path.join("tables");
+    let _ = std::fs::create_dir(&tables);
+    WaitingSource::new(FolderSource::new(path), tables)
 }

@@ -37,7 +37,7 @@ impl FolderStore {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let root = path.as_ref().to_path_buf();
         let folder = Folder { root, scratch: None };
-        let to_open = |e| folder.error(e, "to be opened for writing");
+        let to_open = |e| StoreError::from_io(e, "to be opened for writing".to_owned(), folder.place());
         fs::create_dir_all(&folder.root).map_err(to_open)?;
         let scratch = Scratch::open(&folder.root).map_err(to_open)?;
         Ok(Self(Arc::new(Folder { scratch: Some(scratch), ..folder })))
@@ -49,7 +49,8 @@ impl FolderStore {
     /// [`StoreError::Denied`] when there is no such folder or it cannot be read.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let folder = Folder { root: path.as_ref().to_path_buf(), scratch: None };
-        fs::read_dir(&folder.root).map_err(|e| folder.error(e, "to be opened for reading"))?;
+        let to_open = |e| StoreError::from_io(e, "to be opened for reading".to_owned(), folder.place());
+        fs::read_dir(&folder.root).map_err(to_open)?;
         Ok(Self(Arc::new(folder)))
     }
 
@@ -81,7 +82,24 @@ impl Folder {
         format!("the folder {}", self.root.display())
     }
 
+    /// True where the folder that was opened is not there: its disk is away, or somebody has moved it.
+    fn is_away(&self) -> bool {
+        match &self.scratch {
+            // An empty folder may stand in its place, where a disk is mounted.
+            Some(scratch) => scratch.is_away(),
+            None => !self.root.is_dir(),
+        }
+    }
+
     fn error(&self, source: io::Error, what: impl Into<String>) -> StoreError {
+        if source.kind() == io::ErrorKind::NotFound && self.is_away() {
+            return StoreError::Unreachable {
+                what: what.into(),
+                place: self.place(),
+                remedy: "the folder that was opened is not there any more; bring it back, or mount its disk",
+                source,
+            };
+        }
         StoreError::from_io(source, what.into(), self.place())
     }
 
@@ -96,6 +114,8 @@ impl Folder {
             if data.is_file() { Ok((file, data.len())) } else { Err(io::ErrorKind::NotFound.into()) }
         });
         opened.map_err(|e| match e.kind() {
+            // Nobody knows what is in a folder that is away.
+            io::ErrorKind::NotFound if self.is_away() => self.error(e, format!("to read {key}")),
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
                 StoreError::NotFound { key: key.clone(), place: self.place() }
             }
@@ -198,7 +218,10 @@ impl Folder {
                 Err(_) => return Ok(found),
             },
         };
-        self.walk(&start, &folder, prefix, &mut found).map_err(|e| self.error(e, "to be listed"))?;
+        let walked = self.walk(&start, &folder, prefix, &mut found);
+        // What is missing was passed over.
+        let walked = if self.is_away() { Err(io::ErrorKind::NotFound.into()) } else { walked };
+        walked.map_err(|e| self.error(e, "to be listed"))?;
         found.sort_by(|a, b| a.key.cmp(&b.key));
         Ok(found)
     }

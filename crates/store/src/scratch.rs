@@ -60,6 +60,11 @@ impl Scratch {
         Ok(scratch)
     }
 
+    /// True where it is not there any more, though nobody removes it while its store is open.
+    pub(crate) fn is_away(&self) -> bool {
+        matches!(fs::metadata(self.own.join(OWNER)), Err(e) if e.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Writes bytes aside, durably.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<Aside> {
         let path = self.own.join(NEXT.fetch_add(1, Ordering::Relaxed).to_string());

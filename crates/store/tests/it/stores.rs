@@ -25,6 +25,48 @@ async fn folder_conforms() {
     conformance::refuses_folders(&store).await.unwrap();
 }
 
+#[tokio::test]
+async fn a_folder_that_is_away_may_come_back() {
+    let place = tempfile::tempdir().unwrap();
+    let (here, there) = (place.path().join("here"), place.path().join("there"));
+    let store = FolderStore::open(&here).unwrap();
+    let reader = FolderStore::open_read_only(&here).unwrap();
+    let etag = store.put(&key("a/b"), "old".into()).await.unwrap();
+    fs::rename(&here, &there).unwrap();
+    for empty in [false, true] {
+        if empty {
+            // As where a disk is mounted.
+            fs::create_dir(&here).unwrap();
+        }
+        let mut errors = vec![
+            store.get(&key("a/b")).await.map(drop),
+            store.get(&key("none")).await.map(drop),
+            store.get_range(&key("a/b"), 0..1).await.map(drop),
+            store.head(&key("a/b")).await.map(drop),
+            store.list("").await.map(drop),
+            store.put(&key("c"), "c".into()).await.map(drop),
+            store.put_if_absent(&key("c"), "c".into()).await.map(drop),
+            store.put_if_match(&key("a/b"), "new".into(), &etag).await.map(drop),
+            store.delete(&key("a/b")).await,
+        ];
+        if !empty {
+            errors.push(reader.get(&key("a/b")).await.map(drop));
+            errors.push(reader.list("").await.map(drop));
+        }
+        for (call, error) in errors.into_iter().enumerate() {
+            let error = error.unwrap_err();
+            let text = error.to_string();
+            assert!(error.is_transient() && text.contains("bring it back"), "{empty} {call}: {text}");
+        }
+        assert!(here.exists() == empty, "nothing is made in its place");
+    }
+    fs::remove_dir(&here).unwrap();
+    fs::rename(&there, &here).unwrap();
+    assert_eq!(&reader.get(&key("a/b")).await.unwrap().bytes[..], b"old");
+    store.put_if_match(&key("a/b"), "new".into(), &etag).await.unwrap();
+    assert!(matches!(store.get(&key("none")).await, Err(StoreError::NotFound { .. })));
+}
+
 /// Runs one of the ignored tests below in a process of its own; `limits` is what its shell does first.
 fn child(test: &str, folder: &std::path::Path, limits: &str) -> Command {
     let mut command = Command::new("sh");
