@@ -183,14 +183,30 @@ impl Conductor {
     /// A worker wants to join. Returns its number and the epoch of its membership.
     pub fn join(&mut self, now: Duration, hello: &wire::Hello) -> (MemberId, u64) {
         let (id, epoch) = (MemberId(self.number()), self.new_epoch());
-        let member = Member::new(id, epoch, hello, now);
+        let mut member = Member::new(id, epoch, hello, now);
+        member.name = self.free_name(now, hello);
         tracing::info!(worker = %member.name, address = %member.address, threads = member.threads, "worker joins");
-        self.links.joined(&member.name);
+        self.links.joined(&hello.name);
         self.members.insert(id, member);
         if let Some(usage) = hello.usage {
             self.note_usage(usage);
         }
         (id, epoch)
+    }
+
+    /// The name of a worker; with a number where another one that lives has it, as metrics and people tell workers apart by
+    /// their names. One that comes back before it is known that it was away keeps its own.
+    fn free_name(&self, now: Duration, hello: &wire::Hello) -> String {
+        let lives = |m: &Member| m.address != hello.address && now.saturating_sub(m.seen) < self.settings.patience / 3;
+        let is_taken = |name: &str| self.members.values().any(|m| m.name == name && lives(m));
+        if !is_taken(&hello.name) {
+            return hello.name.clone();
+        }
+        let mut names = (2_u64..).map(|number| format!("{}-{number}", hello.name));
+        let name = names.find(|name| !is_taken(name)).unwrap_or_else(|| hello.name.clone());
+        let (asked, address) = (&hello.name, &hello.address);
+        tracing::warn!(worker = %asked, %address, "two workers have this name, one is called {name}: give each its own --name");
+        name
     }
 
     /// The workers that a later coordinator waits for: those that take work, or those that this one waits for itself.

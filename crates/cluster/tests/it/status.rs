@@ -31,6 +31,25 @@ fn standings(job: &wire::Job) -> Vec<(&str, Standing)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn workers_of_one_name_are_told_apart() {
+    let store = tempfile::tempdir().unwrap();
+    let game = Arc::new(Toy::default());
+    let town = Town::found(game.clone(), &Folders, settings(store.path())).await;
+    let mut hands = Vec::new();
+    for (wanted, name) in [(1, "w"), (2, "w"), (3, "w")] {
+        hands.push(town.hire(game.clone(), Arc::new(Folders), name, 0).await);
+        status(&town, |s| s.workers.len() == wanted).await;
+    }
+    let names = |s: &wire::StatusReply| s.workers.iter().map(|w| w.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&status(&town, |s| s.workers.iter().all(|w| w.ready)).await), ["w", "w-2", "w-3"]);
+    // A name is free again when its worker is gone.
+    hands.remove(1).leave().await;
+    status(&town, |s| s.workers.len() == 2).await;
+    hands.push(town.hire(game, Arc::new(Folders), "w", 0).await);
+    assert_eq!(names(&status(&town, |s| s.workers.len() == 3).await), ["w", "w-3", "w-2"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_closure_shows_where_each_table_stands() {
     let store = tempfile::tempdir().unwrap();
     let game = Arc::new(Toy { hold: Some(("T3", 3)), ..Toy::default() });
