@@ -85,7 +85,7 @@ impl Buckets for Stores {
 }
 
 /// The object that tells one store from another.
-const IDENTITY: &str = "store.json";
+pub(crate) const IDENTITY: &str = "store.json";
 
 impl Bucket {
     /// A reader of finished tables. It holds open files: make one for each part, and let it go.

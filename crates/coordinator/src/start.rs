@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use canju_cluster::{
     Client, ClusterError, Coordinator, CoordinatorSettings, Dashboard, HttpSettings, LeaseTiming, Network, Pool,
-    Settings, Stores, Worker, WorkerSettings, available_memory, parse_metrics, parse_tables,
+    Settings, Stores, Worker, WorkerSettings, available_memory, check_nested, parse_metrics, parse_tables,
 };
 use canju_command::check_scratch;
 use canju_games::{Games, INDEX_VERSION};
@@ -174,12 +174,15 @@ fn settings(arguments: &Start, workers: usize, network: Network) -> Result<Coord
     let building = !arguments.build.is_empty();
     let port = if building { 0 } else { 7420 };
     // Workers may run in other folders: they are told the whole path.
-    let store = arguments.place.location().context("--store")?.to_string();
+    let store = arguments.place.location().context("--store")?;
+    if let Some(folder) = store.folder() {
+        check_nested(folder).context("--store")?;
+    }
     Ok(CoordinatorSettings {
         listen: arguments.listen.unwrap_or_else(|| ([127, 0, 0, 1], port).into()),
         insecure_network: arguments.insecure_network,
         network,
-        store,
+        store: store.to_string(),
         index: INDEX_VERSION,
         heartbeat: Duration::from_secs(2),
         checkpoint: Duration::from_secs(arguments.checkpoint.into()),
