@@ -254,7 +254,12 @@ impl TablePlan {
 pub fn parse_metrics<S: AsRef<str>>(words: &[S]) -> Result<Vec<Metric>, ClusterError> {
     let mut asked = BTreeSet::new();
     for word in words {
-        asked.insert(word.as_ref().trim().parse::<Metric>()?);
+        let word = word.as_ref().trim();
+        let unknown = |_| {
+            let known = "use dtm, dtc, or both as dtm,dtc; odds for games of dice";
+            ClusterError::Refused(format!("unknown metric {word:?}: {known}"))
+        };
+        asked.insert(word.parse::<Metric>().map_err(unknown)?);
     }
     if asked.remove(&Metric::Wdl) && asked.is_empty() {
         asked.insert(Metric::Dtm);

@@ -137,7 +137,7 @@ pub(crate) struct Cache {
 
 #[derive(Args)]
 pub(crate) struct Wanted {
-    /// What to count: dtm (plies to mate), dtc (plies to the first capture or mate), or both
+    /// What to count: dtm (plies to mate), dtc (plies to the first capture or mate), or both as dtm,dtc; odds for games of dice
     #[arg(long, value_name = "METRIC", value_delimiter = ',', default_value = "dtm")]
     pub(crate) metric: Vec<String>,
     /// The rule of repetition: plain (a draw), check (perpetual check loses), axf (perpetual chase loses as well)

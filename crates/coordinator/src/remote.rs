@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::Write;
 
 use anyhow::Result;
-use canju_cluster::{Client, job_json, state_name, status_json, wire};
+use canju_cluster::{Client, job_json, parse_metrics, state_name, status_json, wire};
 use canju_games::Games;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
@@ -42,8 +42,9 @@ fn show(remote: &Remote, json: impl FnOnce() -> Value, text: impl FnOnce() -> St
 }
 
 pub(crate) async fn submit(arguments: Submit) -> Result<()> {
-    let mut client = connect(&arguments.remote).await?;
     let wanted = &arguments.wanted;
+    parse_metrics(&wanted.metric)?;
+    let mut client = connect(&arguments.remote).await?;
     // The coordinator must have been given the files, too.
     let (_, names) = Games::new().with_words(&arguments.names)?;
     let job = client.submit(&names, &wanted.metric, &wanted.rules).await?;

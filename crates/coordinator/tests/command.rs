@@ -70,6 +70,15 @@ fn says_what_is_wrong_and_what_to_do() {
     let store = folder.path().join("store").display().to_string();
     assert!(refused(&["start", "--build", "KXK", "--store", &store]).contains("names no endgame"));
     assert!(refused(&["start", "--build", "KRK", "--metric", "dtx", "--store", &store]).contains("unknown metric"));
+    assert!(refused(&["submit", "KRK", "--metric", "both"]).contains("or both as dtm,dtc"));
+    assert!(refused(&["start", "--store", "s3:/xq/a"]).contains("give s3://xq/a"));
+    let manifest = folder.path().join("ref/tables/plain/KRK/manifest.json");
+    std::fs::create_dir_all(manifest.parent().unwrap()).unwrap();
+    std::fs::write(manifest, "{}").unwrap();
+    let inner = folder.path().join("ref/tables").display().to_string();
+    let within = refused(&["start", "--listen", "127.0.0.1:0", "--http", "off", "--store", &inner]);
+    assert!(within.contains("within the tables of another store"), "{within}");
+    assert!(!Path::new(&inner).join("store.json").exists());
     assert!(refused(&["start", "--build", "KRK", "--rules", "odd", "--store", &store]).contains("unknown rules"));
     assert!(!Path::new(&store).exists(), "nothing is left of what was refused");
     assert!(refused(&["start", "--build", "KRK", "--store", &file]).contains("choose another folder"));
