@@ -82,7 +82,7 @@ pub fn status_json(status: &wire::StatusReply) -> Value {
     let workers = status.workers.iter().map(|w| {
         json!({
             "id": w.id, "name": w.name, "address": w.address, "host": w.host, "threads": w.threads, "memory": w.memory,
-            "memory_used": w.memory_used, "peak_memory": w.peak_memory, "tables": w.tables,
+            "memory_used": w.memory_used, "scratch_used": w.scratch_used, "peak_memory": w.peak_memory, "tables": w.tables,
             "cpu_seconds": w.cpu_seconds, "cpu_share": w.cpu_share, "bytes_sent": w.bytes_sent,
             "bytes_received": w.bytes_received, "seen_seconds": w.seen_seconds, "ready": w.ready,
             "draining": w.draining,

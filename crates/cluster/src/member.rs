@@ -92,6 +92,12 @@ impl Member {
         self.parts.values().sum()
     }
 
+    /// What of that is in memory; the rest is in files of its scratch folder.
+    pub(crate) fn in_memory(&self) -> u64 {
+        let used = self.memory_used();
+        if self.memory == 0 { used } else { used.min(self.memory) }
+    }
+
     /// True when a part of so many bytes of this table fits beside those it holds.
     pub(crate) fn has_room(&self, bytes: u64, plan: &TablePlan) -> bool {
         self.could_hold(self.memory_used().saturating_add(bytes), plan)
@@ -122,6 +128,17 @@ impl Member {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_in_scratch_is_not_in_memory() {
+        let holding = |memory| {
+            let hello = wire::Hello { memory, scratch: 5000, ..wire::Hello::default() };
+            let mut member = Member::new(MemberId(1), 1, &hello, Duration::ZERO);
+            member.parts = [(WorkId(1), 900), (WorkId(2), 600)].into();
+            (member.memory_used(), member.in_memory())
+        };
+        assert_eq!([holding(0), holding(1000), holding(2000)], [(1500, 1500), (1500, 1000), (1500, 1500)]);
+    }
 
     #[test]
     fn scratch_counts_only_for_games_that_use_it() {

@@ -132,7 +132,7 @@ fn workers(registry: &mut Registry, status: &wire::StatusReply) {
     let mut states = BTreeMap::from(["ready", "joining", "draining"].map(|name| (name, 0.0)));
     let by_worker = || (Levels::default(), Levels::default(), Levels::default());
     let (used, limit, peak) = by_worker();
-    let (seen, busy, _) = by_worker();
+    let (seen, busy, scratch) = by_worker();
     let (sent, received) = (Counts::default(), Counts::default());
     for worker in &status.workers {
         let state = match (worker.draining, worker.ready) {
@@ -143,6 +143,7 @@ fn workers(registry: &mut Registry, status: &wire::StatusReply) {
         *states.entry(state).or_default() += 1.0;
         let label = vec![("worker", worker.name.clone())];
         used.get_or_create(&label).set(worker.memory_used as f64);
+        scratch.get_or_create(&label).set(worker.scratch_used as f64);
         limit.get_or_create(&label).set(worker.memory as f64);
         peak.get_or_create(&label).set(worker.peak_memory as f64);
         seen.get_or_create(&label).set(worker.seen_seconds);
@@ -165,7 +166,8 @@ fn workers(registry: &mut Registry, status: &wire::StatusReply) {
     }
     registry.register("worker_processors", "Processors that a worker's process keeps busy, lately", busy);
     let bytes = [
-        ("worker_memory", "What a worker's parts are expected to take", used),
+        ("worker_memory", "What a worker's parts are expected to take of its memory", used),
+        ("worker_scratch", "What they are expected to take in files of its scratch folder", scratch),
         ("worker_memory_limit", "What they may take; 0 for no bound", limit),
         ("worker_peak_memory", "The largest resident size of a worker's process", peak),
     ];

@@ -96,11 +96,15 @@ fn worker_lines(status: &wire::StatusReply) -> String {
                 (false, false) => "joining",
             };
             let bound = if w.memory == 0 { "no bound".to_owned() } else { bytes_in_words(w.memory) };
+            let scratch = match w.scratch_used {
+                0 => String::new(),
+                bytes => format!(" + {} scratch", bytes_in_words(bytes)),
+            };
             [
                 w.name.clone(),
                 state.to_owned(),
                 format!("{:.1}/{}", w.cpu_share, w.threads),
-                format!("{} of {bound}", bytes_in_words(w.memory_used)),
+                format!("{} of {bound}{scratch}", bytes_in_words(w.memory_used)),
                 bytes_in_words(w.bytes_sent),
                 bytes_in_words(w.bytes_received),
                 if w.tables.is_empty() { "idle".to_owned() } else { w.tables.join(" ") },
@@ -179,8 +183,15 @@ mod tests {
             running: vec![running],
             ..wire::Job::default()
         };
-        let late =
-            wire::Worker { name: "w\u{1b}[2J2".into(), ready: true, bytes_sent: 2048, ..wire::Worker::default() };
+        let late = wire::Worker {
+            name: "w\u{1b}[2J2".into(),
+            ready: true,
+            memory: 60 << 20,
+            memory_used: 60 << 20,
+            scratch_used: 88 << 20,
+            bytes_sent: 2048,
+            ..wire::Worker::default()
+        };
         let status = wire::StatusReply {
             workers: vec![late],
             jobs: vec![job],
@@ -199,6 +210,7 @@ mod tests {
             "KRKN dtm ply 7  1.5 k labels/s  about 40 s left",
             "! waits for w?[2J2, the ply is open for 12 s",
             "w?[2J2  late",
+            "60.0 MiB of 60.0 MiB + 88.0 MiB scratch",
             "2.0 KiB",
         ] {
             assert!(text.contains(word), "{word}: {text}");
