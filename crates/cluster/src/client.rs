@@ -7,6 +7,8 @@ use tokio::time::{Instant, sleep};
 use tonic::{Code, Response, Status, Streaming};
 
 use crate::door::ACTIVE;
+use crate::picture::is_sure;
+use crate::seek::{Standing, best, seek};
 use crate::wire::jobs_client::JobsClient;
 use crate::{ClusterError, Network, Route, wire};
 
@@ -46,22 +48,35 @@ impl Client {
         Self::connect_any(network, &[url.to_owned()]).await
     }
 
-    /// Connects over this network to the first of these coordinators that answers.
+    /// Connects over this network to the active one of these coordinators; where none is sure that it is, to one that
+    /// answers, and one that is given alone is taken as it is. One that hangs does not hold up the others.
     ///
     /// # Errors
-    /// As [`Client::connect`], of the last one.
+    /// As [`Client::connect`], of the first one.
     pub async fn connect_any(network: &Network, urls: &[String]) -> Result<Self, ClusterError> {
-        let mut error = ClusterError::Refused("no URL of a coordinator is given".into());
-        for url in urls {
-            match network.connect("the coordinator", url).await {
-                Ok(route) => {
-                    let (network, urls, url) = (network.clone(), urls.to_vec(), url.clone());
-                    return Ok(Self { network, urls, jobs: jobs_over(route), url });
-                }
-                Err(e) => error = e,
-            }
+        if let [url] = urls {
+            return Self::at(network, urls, url).await;
         }
-        Err(error)
+        let look = |url: String| async move {
+            let client = Self::at(network, urls, &url).await?;
+            Ok((client.standing().await?, client))
+        };
+        seek(urls, look).await.or_else(best)
+    }
+
+    async fn at(network: &Network, urls: &[String], url: &str) -> Result<Self, ClusterError> {
+        let route = network.connect("the coordinator", url).await?;
+        Ok(Self { network: network.clone(), urls: urls.to_vec(), jobs: jobs_over(route), url: url.to_owned() })
+    }
+
+    /// What the coordinator says of itself.
+    async fn standing(&self) -> Result<Standing, ClusterError> {
+        match self.jobs.clone().status(wire::StatusRequest {}).await {
+            Ok(status) if is_sure(status.get_ref()) => Ok(Standing::Active),
+            Ok(_) => Ok(Standing::Unsure),
+            Err(status) if status.metadata().contains_key(ACTIVE) => Ok(Standing::Standby),
+            Err(status) => Err(self.error(status).await),
+        }
     }
 
     /// Connects again, to whichever coordinator answers now.
@@ -73,15 +88,15 @@ impl Client {
         Ok(())
     }
 
-    /// Asks; where a coordinator stands by, the one that it names, and where one is away, the others that were given.
+    /// Asks; where a coordinator stands by, the one that it names, and where one is away, whichever of all that were given
+    /// answers now.
     async fn ask<T, F: Future<Output = Result<Response<T>, Status>>>(
         &mut self,
         question: impl Fn(JobsClient<Route>) -> F,
     ) -> Result<T, ClusterError> {
         let mut detours = 0;
         let began = Instant::now();
-        let asked = self.url.clone();
-        let mut others = self.urls.clone().into_iter().filter(|url| *url != asked);
+        let mut others = self.urls.len() > 1;
         loop {
             let status = match question(self.jobs.clone()).await {
                 Ok(answer) => return Ok(answer.into_inner()),
@@ -96,22 +111,13 @@ impl Client {
                     self.url = active.to_owned();
                 }
                 // One that was halted takes connections and says nothing. What is submitted twice is built once.
-                None if is_away(&status) && self.turn_to(&mut others).await => {}
+                None if others && is_away(&status) => {
+                    others = false;
+                    self.reconnect().await?;
+                }
                 _ => return Err(self.error(status).await),
             }
         }
-    }
-
-    /// Connects to the next of these coordinators; false when none takes a connection.
-    async fn turn_to(&mut self, others: &mut impl Iterator<Item = String>) -> bool {
-        for url in others {
-            if let Ok(route) = self.network.connect("the coordinator", &url).await {
-                self.jobs = jobs_over(route);
-                self.url = url;
-                return true;
-            }
-        }
-        false
     }
 
     async fn error(&self, status: Status) -> ClusterError {

@@ -13,6 +13,7 @@ use tonic_health::pb::health_client::HealthClient;
 use tonic_health::pb::health_server::{Health as Service, HealthServer};
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 
+use crate::seek::{Heard, seek_well};
 use crate::{ClusterError, Network};
 
 /// The service that is well as long as the process answers.
@@ -94,5 +95,25 @@ pub async fn is_well(network: &Network, what: &'static str, url: &str, service: 
         Ok(reply) => Ok(reply.into_inner().status() == ServingStatus::Serving),
         Err(status) if status.code() == Code::NotFound => Ok(false),
         Err(status) => Err(network.explain(ClusterError::unreachable(what, url, network.told(&status))).await),
+    }
+}
+
+/// As [`is_well`] of several, one of which is enough. One that hangs does not hold up the others.
+///
+/// # Errors
+/// What is wrong with each of them, in words.
+pub async fn any_is_well(
+    network: &Network,
+    what: &'static str,
+    urls: &[String],
+    service: &str,
+) -> Result<(), Vec<String>> {
+    let wrong = |heard: Heard<String>| match heard {
+        Ok((_, url)) => format!("{what} at {url} is not ready"),
+        Err(error) => format!("error: {}", error.line()),
+    };
+    match seek_well(network, what, urls, service).await {
+        Ok(_) => Ok(()),
+        Err(heard) => Err(heard.into_iter().map(wrong).collect()),
     }
 }

@@ -30,6 +30,12 @@ impl Closed {
     }
 }
 
+/// False where another coordinator may be active, and this picture be old.
+#[must_use]
+pub fn is_sure(status: &wire::StatusReply) -> bool {
+    status.active && !status.unsure
+}
+
 impl Office {
     /// All that a status tells.
     pub(crate) fn status_reply(&self) -> wire::StatusReply {
@@ -52,6 +58,7 @@ impl Office {
                 turned_away,
                 unreached,
                 left_out,
+                unsure: self.unsure_for() > self.settings.lease.hold,
             }
         })
     }

@@ -55,7 +55,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    fn lost(reason: impl Into<String>) -> Self {
+    pub(crate) fn lost(reason: impl Into<String>) -> Self {
         Self::Lost { reason: reason.into(), attended: false, told: false, toward: None }
     }
 

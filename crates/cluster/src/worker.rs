@@ -15,6 +15,7 @@ use crate::callback::Presence;
 use crate::entry::{check_address, check_name};
 use crate::exchange::{Inboxes, Post};
 use crate::held::Holdings;
+use crate::seek::{best, seek_well};
 use crate::session::{End, Session};
 use crate::wire::callback_server::CallbackServer;
 use crate::{Buckets, ClusterError, Health, Listener, Network, Pool};
@@ -24,7 +25,7 @@ use crate::{Buckets, ClusterError, Health, Listener, Network, Pool};
 pub struct WorkerSettings {
     /// What people call it.
     pub name: String,
-    /// The URLs of coordinators, one of which is active. They are tried in turn.
+    /// The URLs of coordinators, one of which is active.
     pub coordinators: Vec<String>,
     /// Where other workers' messages are taken; port 0 for any.
     pub listen: SocketAddr,
@@ -176,6 +177,12 @@ impl Worker {
         &self.site.address
     }
 
+    /// Where it listens, which may be another address than others reach it at.
+    #[must_use]
+    pub fn listens(&self) -> SocketAddr {
+        self.listener.address()
+    }
+
     /// Works until it is told to stop, through any number of coordinators. `drain` lets it hand over what it
     /// has first, within the time of its settings; `stop` lets it leave at once.
     ///
@@ -212,6 +219,14 @@ impl Worker {
     }
 }
 
+/// The coordinator to attend: of several the one that is active, where none is one that answers.
+async fn choose(network: &Network, urls: &[String]) -> Result<String, ClusterError> {
+    match urls {
+        [url] => Ok(url.clone()),
+        _ => seek_well(network, "the coordinator", urls, "").await.or_else(best),
+    }
+}
+
 /// Attends one coordinator after the other.
 async fn attend_all<D, S>(site: &Site, mut signals: Signals<D, S>) -> Result<(), ClusterError>
 where
@@ -224,11 +239,20 @@ where
     let mut hint: Option<String> = None;
     loop {
         let hinted = hint.is_some();
-        let url = match hint.take() {
-            Some(url) => url,
-            None => urls.front().cloned().unwrap_or_default(),
+        let mut order: Vec<String> = hint.take().into_iter().collect();
+        order.extend(urls.iter().filter(|url| !order.contains(url)).cloned().collect::<Vec<_>>());
+        let sought = tokio::select! {
+            biased;
+            () = signals.any() => return Ok(()),
+            sought = choose(&site.settings.network, &order) => sought,
         };
-        let end = Session::attend(site, &url, &mut signals).await;
+        let (url, end) = match sought {
+            Ok(url) => {
+                let end = Session::attend(site, &url, &mut signals).await;
+                (url, end)
+            }
+            Err(error) => (order.join(","), End::lost(error.line())),
+        };
         site.health.set(false);
         let (reason, attended, told, toward) = match end {
             End::Shutdown => return Ok(()),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::Write;
 
 use anyhow::Result;
-use canju_cluster::{LIVE, is_well};
+use canju_cluster::{LIVE, any_is_well};
 
 use crate::Trust;
 
@@ -28,15 +28,8 @@ impl std::error::Error for Unwell {}
 pub async fn ask(what: &'static str, urls: &[String], live: bool, trust: &Trust) -> Result<()> {
     let network = trust.network()?;
     let service = if live { LIVE } else { "" };
-    let mut wrong = Vec::new();
-    for url in urls {
-        let url = network.url_of(url);
-        match is_well(&network, what, &url, service).await {
-            Ok(true) => return Ok(()),
-            Ok(false) => wrong.push(format!("{what} at {url} is not ready")),
-            Err(error) => wrong.push(format!("error: {}", error.line())),
-        }
-    }
+    let urls: Vec<String> = urls.iter().map(|url| network.url_of(url)).collect();
+    let Err(wrong) = any_is_well(&network, what, &urls, service).await else { return Ok(()) };
     // Standard error may be closed.
     let _ = writeln!(std::io::stderr(), "{}", wrong.join("; "));
     Err(Unwell.into())

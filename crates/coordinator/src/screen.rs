@@ -1,12 +1,10 @@
 //! The status of a cluster as lines for people.
 
-use canju_cluster::{bytes_in_words, state_name, time_in_words, wire};
+use canju_cluster::{bytes_in_words, is_sure, state_name, time_in_words, wire};
 
 use crate::columns::columns;
 use crate::summary::at_work;
 
-/// Seconds after which a lease that is not renewed may be another coordinator's.
-const LEASE: f64 = 10.0;
 /// Columns of a sparkline.
 const SPARK: usize = 40;
 
@@ -34,7 +32,7 @@ fn head(status: &wire::StatusReply) -> String {
     let state = if status.active { "at work" } else { "standing by" };
     let mut text =
         format!("canju {}  {state}  {}  up {}\n", status.version, status.store, time_in_words(status.uptime_seconds));
-    if status.active && status.lease_seconds > LEASE {
+    if status.active && !is_sure(status) {
         let age = time_in_words(status.lease_seconds);
         text += &format!("! not sure of its lease for {age}: another may be active, and this picture so old\n");
     }
@@ -199,6 +197,7 @@ mod tests {
             troubles: vec!["worker w9 is left out".into()],
             active: true,
             lease_seconds: 40.0,
+            unsure: true,
             ..wire::StatusReply::default()
         };
         let text = screen(&status);

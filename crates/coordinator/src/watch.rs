@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use canju_cluster::{Client, ClusterError, status_json, time_in_words, wire};
+use canju_cluster::{Client, ClusterError, is_sure, status_json, time_in_words, wire};
 use console::{Term, truncate_str};
 
 use crate::print;
@@ -69,7 +69,7 @@ where
     }
 }
 
-/// The status, by a new connection where the last one is lost.
+/// The status, by a new connection where the last one is lost, or leads to one that may not be the active one any more.
 async fn ask<C>(client: &mut Option<Client>, connect: impl Fn() -> C) -> Option<wire::StatusReply>
 where
     C: Future<Output = Result<Client>>,
@@ -78,7 +78,7 @@ where
         *client = connect().await.ok();
     }
     let answer: Result<wire::StatusReply, ClusterError> = client.as_mut()?.status().await;
-    if answer.is_err() {
+    if !answer.as_ref().is_ok_and(is_sure) {
         *client = None;
     }
     answer.ok()

@@ -61,7 +61,7 @@ async fn start(games: Games, stores: Stores, mut settings: WorkerSettings, http:
         () = &mut once => return Ok(()),
     };
     let worker = Worker::bind(Arc::new(games), Arc::new(stores), settings).await?;
-    tracing::info!(address = worker.address(), "worker listens");
+    tracing::info!(address = %worker.listens(), advertised = worker.address(), "worker listens");
     if let Some(listen) = http {
         let probe = worker.probe(&HttpSettings { listen, insecure_network }).await?;
         tracing::info!(url = probe.url(), "probes and metrics");

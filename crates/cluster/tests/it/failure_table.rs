@@ -26,7 +26,7 @@ use crate::chief::{LIMIT, Worked, soon, work};
 use crate::seat::{LEASE, Seat, Usurper};
 use crate::town::{Town, files, settings};
 use crate::toy::Toy;
-use canju_cluster::{Client, CoordinatorSettings, Folders, Network, is_well, wire};
+use canju_cluster::{Client, CoordinatorSettings, Folders, Network, is_sure, is_well, wire};
 use canju_store::{FolderStore, Key, Store};
 
 /// 16 slices in 8 runs, without smaller tables.
@@ -434,6 +434,9 @@ async fn workers_leave_a_coordinator_that_alone_has_lost_the_store() {
     until("the first one to doubt", async || !is_ready(&first.url).await).await;
     let status = first.client().await.status().await.unwrap();
     assert!(status.active && status.lease_seconds > 0.4, "it says how old its picture is: {}", status.lease_seconds);
+    let mut client = Client::connect_any(&network, &[first.url.clone(), second.url.clone()]).await.unwrap();
+    let status = client.status().await.unwrap();
+    assert!(is_sure(&status) && status.reign == 2, "the one that is sure of its lease is asked: {}", status.reign);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use crate::failing::FailingFolders;
 use crate::failure_table::until;
-use crate::town::{Town, files, settings};
+use crate::town::{Town, files, hire_of, settings};
 use crate::toy::Toy;
-use canju_cluster::{Client, ClusterError, Coordinator, Folders, Network, Worker, WorkerSettings, is_well, wire};
+use canju_cluster::{
+    Client, ClusterError, Coordinator, Folders, Network, Worker, WorkerSettings, any_is_well, is_well, wire,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -89,7 +91,10 @@ async fn bad_requests_are_answered_with_what_is_wrong() {
     let town = Town::found(Arc::new(Toy::default()), &Folders, settings(store.path())).await;
     let refused = |result: Result<wire::Job, ClusterError>| result.unwrap_err().line();
     assert!(refused(town.submit(&["X9"], &["dtm"]).await).contains("\"X9\" names no endgame"));
-    assert!(refused(town.submit(&["T1"], &["dtx"]).await).contains("unknown metric \"dtx\""));
+    assert!(
+        refused(town.submit(&["T1"], &["dtx"]).await)
+            .contains("unknown metric \"dtx\": use dtm, dtc, or both as dtm,dtc")
+    );
     assert!(refused(town.submit(&[], &["dtm"]).await).contains("no endgame is given"));
     assert!(refused(town.submit(&["T1"], &[]).await).contains("no metric is given"));
     let mut client = town.client().await;
@@ -191,9 +196,30 @@ async fn another_coordinator_is_asked_where_the_first_takes_connections_and_says
     let network = Network::default();
     let mut client = Client::connect_any(&network, &[dead.clone(), town.url.clone()]).await.unwrap();
     assert_eq!(client.jobs().await.unwrap().len(), 1);
-    let mut client = Client::connect_any(&network, &[dead.clone(), "http://127.0.0.1:1".to_owned()]).await.unwrap();
-    let nobody = client.jobs().await.unwrap_err().line();
+    let nobody =
+        Client::connect_any(&network, &[dead.clone(), "http://127.0.0.1:1".to_owned()]).await.unwrap_err().line();
     assert!(nobody.contains(&format!("cannot reach the coordinator at {dead}")), "{nobody}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_coordinator_that_hangs_does_not_hold_up_the_others() {
+    let store = tempfile::tempdir().unwrap();
+    let game = Arc::new(Toy::default());
+    let town = Town::found(game.clone(), &Folders, settings(store.path())).await;
+    // The system takes connections, and nobody answers.
+    let hanging = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let urls = [format!("http://{}", hanging.local_addr().unwrap()), town.url.clone()];
+    let network = Network::default();
+    let asked = async {
+        let _hand = hire_of(&network, &urls, game, Arc::new(Folders), "w0", 0).await;
+        let mut client = Client::connect_any(&network, &urls).await.unwrap();
+        while client.status().await.unwrap().workers.is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        any_is_well(&network, "the coordinator", &urls, "").await.unwrap();
+    };
+    // It is given up after 20 s each time.
+    tokio::time::timeout(Duration::from_secs(18), asked).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

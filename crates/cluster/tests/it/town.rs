@@ -148,9 +148,21 @@ pub async fn hire_over(
     name: &str,
     memory: u64,
 ) -> Hand {
+    hire_of(network, &[url.to_owned()], game, buckets, name, memory).await
+}
+
+/// A worker of several coordinators.
+pub async fn hire_of(
+    network: &Network,
+    coordinators: &[String],
+    game: Arc<dyn Game>,
+    buckets: Arc<dyn Buckets>,
+    name: &str,
+    memory: u64,
+) -> Hand {
     let settings = WorkerSettings {
         name: name.to_owned(),
-        coordinators: vec![url.to_owned()],
+        coordinators: coordinators.to_vec(),
         listen: ([127, 0, 0, 1], 0).into(),
         advertise: None,
         insecure_network: false,
