@@ -93,7 +93,8 @@ pub async fn is_well(network: &Network, what: &'static str, url: &str, service: 
     let mut client = HealthClient::new(network.connect(what, url).await?);
     match client.check(HealthCheckRequest { service: service.to_owned() }).await {
         Ok(reply) => Ok(reply.into_inner().status() == ServingStatus::Serving),
-        Err(status) if status.code() == Code::NotFound => Ok(false),
+        // It answers, and does not say that it is ready.
+        Err(status) if matches!(status.code(), Code::NotFound | Code::Unimplemented) => Ok(false),
         Err(status) => Err(network.explain(ClusterError::unreachable(what, url, network.told(&status))).await),
     }
 }
