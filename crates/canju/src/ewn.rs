@@ -24,7 +24,7 @@ pub(crate) use matches::run as play;
 
 use crate::arguments::{ProbeArguments, VerifyArguments};
 use crate::tables;
-use crate::words::grouped;
+use crate::words::{grouped, written};
 
 /// True where one of the words is a stone of a position, as R1d1.
 pub(crate) fn is_meant(words: &[String]) -> bool {
@@ -178,7 +178,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, name: &str, out: &mut dyn Writ
     }
     let bytes = set.verify_shards(&table)?;
     check_index(set, &table)?;
-    writeln!(out, "{table}: {} shards, {} bytes are what was written", bytes.shards, grouped(bytes.bytes))?;
+    writeln!(out, "{}", written(&table, bytes))?;
     out.flush()?;
     let threads = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build()?;
     let found = threads.install(|| canju_ewn::verify(&table, set, arguments.sample, &|| {}))?;

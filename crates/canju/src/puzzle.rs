@@ -10,7 +10,7 @@ use canju_table::TableSet;
 use serde::Serialize;
 
 use crate::arguments::{ProbeArguments, Tables};
-use crate::words::{counted, grouped};
+use crate::words::{counted, grouped, written};
 use crate::{file, tables};
 
 /// True where the words name a puzzle by its file or its table, and not a position of xiangqi.
@@ -47,7 +47,7 @@ pub(crate) fn verify(tables: &Tables, name: &str, out: &mut dyn Write) -> anyhow
     let puzzle = find(name, set)?;
     let (table, game) = (puzzle.name()?, puzzle.table());
     let bytes = set.verify_shards(&table)?;
-    writeln!(out, "{table}: {} shards, {} bytes are what was written", bytes.shards, grouped(bytes.bytes))?;
+    writeln!(out, "{}", written(&table, bytes))?;
     let manifest = set.manifest(&table)?;
     let metrics: Vec<Metric> = manifest.metrics.keys().copied().collect();
     let names = metrics.iter().map(|m| m.name()).collect::<Vec<_>>().join(", ");

@@ -8,7 +8,7 @@ use canju_retro::TableName;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arguments::VerifyArguments;
-use crate::words::{grouped, outcome};
+use crate::words::{grouped, outcome, written};
 use crate::{ewn, puzzle, tables};
 
 /// More threads than this only get in each other's way.
@@ -53,7 +53,7 @@ fn verify(
     out: &mut dyn Write,
 ) -> anyhow::Result<bool> {
     let bytes = prober.tables().verify_shards(table)?;
-    writeln!(out, "{table}: {} shards, {} bytes are what was written", bytes.shards, grouped(bytes.bytes))?;
+    writeln!(out, "{}", written(table, bytes))?;
     out.flush()?;
     let options = Options { sample: arguments.sample, threads: arguments.threads, memory: arguments.memory };
     let bar = bar(table);

@@ -2,7 +2,8 @@
 
 pub(crate) use canju_command::words::{counted, counted_plies, distance};
 use canju_probe::{Reason, Unknown, Value, Wdl};
-use canju_retro::Outcome;
+use canju_retro::{Outcome, TableName};
+use canju_table::Verified;
 
 use crate::ask::Answer;
 
@@ -12,9 +13,13 @@ pub(crate) fn plies(outcome: Wdl, plies: u16) -> String {
         Wdl::Win => u32::from(plies).div_ceil(2),
         _ => u32::from(plies) / 2,
     };
-    let plural = |n: u32| if n == 1 { "" } else { "s" };
-    let (p, m) = (plural(u32::from(plies)), plural(moves));
-    format!("{plies} pl{} ({moves} move{m})", if p.is_empty() { "y" } else { "ies" })
+    format!("{} ({})", counted_plies(plies), counted(moves, "move", "moves"))
+}
+
+/// What has been read again and compared with its checksums.
+pub(crate) fn written(table: &TableName, verified: Verified) -> String {
+    let shards = counted(verified.shards, "shard", "shards");
+    format!("{table}: {shards}, {} bytes are what was written", grouped(verified.bytes))
 }
 
 /// A value in a sentence's words.
