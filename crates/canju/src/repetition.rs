@@ -58,7 +58,12 @@ struct Listed {
 struct Game {
     title: String,
     #[serde(flatten)]
-    judged: Judged,
+    judged: Option<Judged>,
+    /// Why it cannot be judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 pub(crate) fn run(arguments: &JudgeArguments, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -73,20 +78,28 @@ pub(crate) fn run(arguments: &JudgeArguments, out: &mut dyn Write) -> anyhow::Re
         return tell(&judged, out);
     };
     let read = file::read(path)?;
-    let mut games = Vec::new();
-    for (number, record) in (1..).zip(&read.records) {
-        let judged = of_record(record, rules).with_context(|| file::heading(number, record))?;
-        if !arguments.json {
+    let games: Vec<Game> = read.records.iter().map(|record| game(record, rules)).collect();
+    let failed = games.iter().filter(|game| game.judged.is_none()).count();
+    let all = games.len();
+    if arguments.json {
+        writeln!(out, "{}", serde_json::to_string(&Listed { format: read.format.name(), games })?)?;
+    } else {
+        for (number, (record, game)) in (1..).zip(read.records.iter().zip(&games)) {
             if number > 1 {
                 writeln!(out)?;
             }
             writeln!(out, "{}", file::heading(number, record))?;
-            tell(&judged, out)?;
+            if let Some(judged) = &game.judged {
+                tell(judged, out)?;
+            }
+            if let Some(error) = &game.error {
+                writeln!(out, "not judged: {error}")?;
+            }
+            game.warnings.iter().try_for_each(|warning| writeln!(out, "warning: {warning}"))?;
         }
-        games.push(Game { title: record.title.clone(), judged });
     }
-    if arguments.json {
-        writeln!(out, "{}", serde_json::to_string(&Listed { format: read.format.name(), games })?)?;
+    if failed > 0 {
+        bail!("of {} {failed} cannot be judged, as is told with each", counted(all as u64, "game", "games"));
     }
     Ok(())
 }
@@ -109,10 +122,15 @@ fn line(given: &[String]) -> anyhow::Result<(Position, Vec<Move>)> {
     Ok((start, line))
 }
 
-/// The main line of a game.
-fn of_record(record: &Record, rules: Rules) -> anyhow::Result<Judged> {
+/// The main line of a game. One that cannot be judged keeps none of the others from it.
+fn game(record: &Record, rules: Rules) -> Game {
     let line: Vec<Move> = record.main_line().map(|ply| ply.chosen).collect();
-    judge(&record.start, &line, rules)
+    let (judged, error) = match judge(&record.start, &line, rules) {
+        Ok(judged) => (Some(judged), None),
+        Err(error) => (None, Some(format!("{error:#}"))),
+    };
+    let warnings = record.warnings.iter().map(ToString::to_string).collect();
+    Game { title: record.title.clone(), judged, error, warnings }
 }
 
 fn judge(start: &Position, line: &[Move], rules: Rules) -> anyhow::Result<Judged> {

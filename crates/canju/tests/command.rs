@@ -316,6 +316,23 @@ fn games_of_a_file_are_judged() {
     let games = told["games"].as_array().unwrap();
     assert_eq!((&games[0]["title"], &games[0]["repetition"]["verdict"]), (&"horse".into(), &"black_loses".into()));
     assert!(games[1]["repetition"].is_null());
+
+    // One that cannot be judged keeps no other from it.
+    fs::write(&file, format!("bad|4k4/9/9/9/9/9/9/9/9/4K4 w|e0d0\n{lines}")).unwrap();
+    let output = judge(&["--file", name]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let wanted = ["1. bad\nnot judged: 4k4/9/9/9/9/9/9/9/9/4K4 w is no legal position", "2. horse\n", "3. short\n"];
+    assert!(wanted.iter().all(|part| text.contains(part)), "{text}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        (output.status.code(), &*stderr),
+        (Some(2), "error: of 3 games 1 cannot be judged, as is told with each\n")
+    );
+    let output = judge(&["--file", name, "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(told["games"][0]["error"].as_str().unwrap().contains("no legal position"), "{told}");
+    assert_eq!(told["games"][1]["repetition"]["verdict"], "black_loses");
 }
 
 #[test]
