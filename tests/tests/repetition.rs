@@ -75,6 +75,14 @@ fn five_men_cell_by_cell() {
     compare_all(&["KAPKP", "KCKAP", "KRKAP"]);
 }
 
+/// Where chases decide what checks do not, and like victims change places.
+#[test]
+#[ignore = "slow: run by .ci/run"]
+fn chases_cell_by_cell() {
+    let (mut workshop, mut endless) = (Workshop::under(Rules::Axf), Endless::new(Rules::Axf));
+    compare("KNKPP", Rules::Axf, &mut workshop, &mut endless);
+}
+
 /// Where only one side has attackers, nothing that the rules forbid decides anything: the solver leaves them out there.
 #[test]
 #[ignore = "slow: run by .ci/run"]
