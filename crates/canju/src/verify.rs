@@ -89,8 +89,8 @@ fn tell(table: &TableName, report: &Report, out: &mut dyn Write) -> anyhow::Resu
     if !report.proves_all {
         writeln!(
             out,
-            "{table}: not proved under these rules: that nobody loses a drawn position by repetition, and that no order is too high; \
-             single moves cannot tell"
+            "{table}: not proved under these rules: that nobody loses a drawn position by repetition, that whom the table lets lose by \
+             it can be held to it for ever, and that no order is too high; single moves cannot tell"
         )?;
     }
     Ok(())

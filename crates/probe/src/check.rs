@@ -124,7 +124,8 @@ impl<'a> Checker<'a> {
     }
 
     /// Whether a lost cell is one in which the side violates the rules of repetition for ever, or breaks that off: every
-    /// move that leads further from the end, which is to where it came from, checks, or all of them chase one piece.
+    /// move that leads further from the end, which is to where it came from, checks, or all of them chase one piece. It is
+    /// lost in 0 plies by checks, and by chases in two for the first piece that may be chased, four for the second, and so on.
     fn violates(
         &mut self,
         metric: usize,
@@ -134,6 +135,11 @@ impl<'a> Checker<'a> {
     ) -> Result<bool, ProbeError> {
         let (Outcome::Loss(stored), Outcome::Loss(computed)) = (stored, computed) else { return Ok(false) };
         if stored.order == 0 || computed.order != stored.order || computed < stored || self.board.in_check() {
+            return Ok(false);
+        }
+        let (by_checks, plane) = (stored.plies == 0, stored.plies / 2);
+        let pieces = self.board.side(self.board.turn().opposite()).count_ones() - 1;
+        if stored.plies % 2 == 1 || u32::from(plane) > pieces || (self.plan.rules != Rules::Axf && !by_checks) {
             return Ok(false);
         }
         let (mut checks, mut chased) = (true, u128::MAX);
@@ -147,7 +153,7 @@ impl<'a> Checker<'a> {
                 chased &= self.board.chases(chosen);
             }
         }
-        Ok(checks || (chased != 0 && self.plan.rules == Rules::Axf))
+        Ok(if by_checks { checks } else { chased != 0 })
     }
 
     /// A move from a legal position of the index leads to a position of an index.
