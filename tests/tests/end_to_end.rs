@@ -112,6 +112,26 @@ fn build_ask_verify_damage() {
     assert!(told.starts_with("error: the table KCPKA is damaged") && told.contains(".shard"), "{told}");
 }
 
+/// Endgames in which the bit axis is one of several alike have each position more than once; of the others one is of each
+/// kind of game.
+#[test]
+fn what_is_built_can_be_fetched_and_is_sound() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let [source, copy] = folders.each_ref().map(|folder| folder.path().join("tables"));
+    for built in [&["KPPK,KCCKA,KNKA"][..], &["EWN1B1", "--metric", "odds"]] {
+        let mut coordinator = command("coordinator");
+        coordinator.args(["start", "--local-workers", "1", "--threads", "1", "--store"]).arg(&source);
+        succeeds(coordinator.arg("--build").args(built));
+    }
+    succeeds(command("fetch").args(["get", "KPPK,KCCKA,KNKA"]).arg("--from").arg(&source).arg("--to").arg(&copy));
+    for folder in [&source, &copy] {
+        let told = succeeds(command("fetch").arg("verify").arg(folder));
+        assert!(told.contains("are what was written"), "{told}");
+    }
+    let (wide, stats) = (json(&copy, &["stats", "KPPK"]), json(&copy, &["list"]));
+    assert!(wide["cells"].as_u64().unwrap() > 0 && stats.to_string().contains("KCCKA"), "{wide} {stats}");
+}
+
 /// Tables of chances: the same shards by one worker and by three that exchange layers, which are long for five stones, and
 /// they answer.
 #[test]

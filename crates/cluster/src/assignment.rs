@@ -182,7 +182,7 @@ mod tests {
     fn shape() -> Arc<Shape> {
         let around = |s: u32| [s.checked_sub(1), (s < 5).then_some(s + 1)].into_iter().flatten().collect();
         let slices = (0..6).map(|s| SliceShape { cells: 10, neighbours: around(s) }).collect();
-        Arc::new(Shape { slices, runs: vec![0..2, 2..4, 4..6], row: 1, positions: 120, set_bytes: 60 })
+        Arc::new(Shape { slices, runs: vec![0..2, 2..4, 4..6], row: 1, positions: 120, indexed: 120, set_bytes: 60 })
     }
 
     fn share(worker: u64, runs: &[u32], complete: u32) -> wire::Share {

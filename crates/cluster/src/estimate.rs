@@ -56,13 +56,13 @@ impl Plan {
         let mut estimate = Estimate { fewest_a_cpu_second: POSITIONS_A_CPU_SECOND, ..Estimate::default() };
         for table in self.missing() {
             let distances = table.build.len() as u64;
-            let counted = (table.positions * distances) as f64;
+            let counted = (table.indexed * distances) as f64;
             let fewest = if table.repetition_bytes == 0 { POSITIONS_A_CPU_SECOND } else { fewest(self.rules) };
             estimate.cpu_seconds += counted / POSITIONS_A_CPU_SECOND;
             estimate.cpu_seconds_most += counted / fewest;
             estimate.fewest_a_cpu_second = estimate.fewest_a_cpu_second.min(fewest);
             if workers > 1 && table.run_cells.len() > 1 && table.cells() >= cut_from {
-                let sent = u128::from(table.positions) * u128::from(distances) * SENT_PER_MILLE / 1000;
+                let sent = u128::from(table.indexed) * u128::from(distances) * SENT_PER_MILLE / 1000;
                 estimate.sent_bytes += sent as u64;
             }
             // The manifest once for each distance.

@@ -20,6 +20,8 @@ pub struct TablePlan {
     pub smaller: Vec<TableName>,
     /// Positions, symmetric ones counted apart, both sides to move.
     pub positions: u64,
+    /// The same with each counted as often as the index has it.
+    pub indexed: u64,
     /// How many slices it has.
     pub slices: u32,
     /// Stored cells of each run, for one side to move.
@@ -71,6 +73,7 @@ impl TablePlan {
         Ok(Self {
             smaller: game.smaller(&table)?,
             positions: shape.positions,
+            indexed: shape.indexed,
             slices: shape.slices.len() as u32,
             run_cells: shape.runs.iter().map(cells_of).collect(),
             set_bytes: shape.set_bytes,
@@ -98,7 +101,7 @@ impl TablePlan {
     /// Bytes of memory that a part of so many cells is expected to take.
     #[must_use]
     pub fn memory(&self, cells: u64) -> u64 {
-        let beside = u128::from(self.positions) * u128::from(BESIDE_SETS_PER_MILLE) / 1000;
+        let beside = u128::from(self.indexed) * u128::from(BESIDE_SETS_PER_MILLE) / 1000;
         let all = u128::from(self.set_bytes) + beside + u128::from(self.repetition_bytes);
         (all * u128::from(cells) / u128::from(self.cells().max(1))) as u64
     }
@@ -135,7 +138,7 @@ impl TablePlan {
         if self.build.iter().any(|m| m.is_distance()) && !self.present.contains(&Metric::Wdl) {
             per_mille += 12;
         }
-        (u128::from(self.positions) * per_mille / 1000) as u64
+        (u128::from(self.indexed) * per_mille / 1000) as u64
     }
 }
 
@@ -214,6 +217,7 @@ impl TablePlan {
             table: TableName::new(name).unwrap(),
             smaller: Vec::new(),
             positions: 2 * run_cells.iter().sum::<u64>(),
+            indexed: 2 * run_cells.iter().sum::<u64>(),
             slices: run_cells.len() as u32,
             run_cells,
             set_bytes,

@@ -39,8 +39,8 @@ pub(crate) fn summary(job: &wire::Job) -> String {
     // Both metrics of a table are on the same positions.
     let positions = job.positions.max(1) as f64;
     text += &format!(
-        "\n{} tables built, {} there already, {} positions in {:.1} s\n",
-        job.done,
+        "\n{} built, {} there already, {} positions in {:.1} s\n",
+        words::counted(job.done, "table", "tables"),
         job.present,
         grouped(job.positions),
         job.seconds

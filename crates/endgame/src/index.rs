@@ -205,9 +205,10 @@ impl Index {
         }
         runs.push(start..slices.len() as u32);
         let words: usize = (0..self.slices()).map(|s| self.words(s)).sum();
-        let placements = self.forts[0].len() * self.forts[1].len() * self.attackers.len() * self.row();
-        let row = self.row() as u32;
-        Shape { slices, runs, row, positions: 2 * placements as u64, set_bytes: words as u64 * 4 * 16 }
+        let forts = 2 * (self.forts[0].len() * self.forts[1].len()) as u64;
+        let indexed = forts * (self.attackers.len() * self.row()) as u64;
+        let (positions, row) = (forts * self.attackers.combinations, self.row() as u32);
+        Shape { slices, runs, row, positions, indexed, set_bytes: words as u64 * 4 * 16 }
     }
 
     /// The cell of a position whose material is this index's, Red first.
@@ -395,6 +396,19 @@ mod tests {
                 }
             }
             assert!(seen > 100, "{name}: {seen}");
+        }
+    }
+
+    #[test]
+    fn positions_are_those_that_slices_stand_for() {
+        for (name, copies) in [("KABCPKAABB", 1), ("KRKPP", 1), ("KPPK", 2), ("KCCKB", 2), ("KPPPK", 3), ("KPPKPP", 2)]
+        {
+            let index = Index::new(name.parse().unwrap()).unwrap();
+            let shape = index.shape();
+            let positions = (0..index.slices()).map(|slice| 2 * index.placements(slice)).sum::<u64>();
+            assert_eq!((shape.positions, index.attackers.copies), (positions, copies), "{name}");
+            // The index has impossible placements besides.
+            assert!((shape.indexed > copies * shape.positions) == (copies > 1), "{name}: {}", shape.indexed);
         }
     }
 

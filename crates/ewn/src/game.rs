@@ -65,11 +65,13 @@ impl Game for Ewn {
         }
         let run = slices.div_ceil(RUNS);
         let runs = (0..slices).step_by(run as usize).map(|start| start..slices.min(start + run)).collect();
+        let positions = 2 * u64::from(crate::index::DIGITS).pow(index.signature().count() as u32);
         Ok(Shape {
             slices: shapes,
             runs,
             row: crate::index::DIGITS,
-            positions: 2 * u64::from(crate::index::DIGITS).pow(index.signature().count() as u32),
+            positions,
+            indexed: positions,
             set_bytes: 2 * CELL_BYTES * u64::from(slices) * u64::from(index.cells()),
         })
     }

@@ -89,7 +89,7 @@ mod tests {
 
     fn shape() -> Shape {
         let slices = [300_000, 5, 90].map(|cells| SliceShape { cells, neighbours: vec![] });
-        Shape { slices: slices.to_vec(), runs: Vec::new(), row: 1, positions: 600_190, set_bytes: 0 }
+        Shape { slices: slices.to_vec(), runs: Vec::new(), row: 1, positions: 600_190, indexed: 600_190, set_bytes: 0 }
     }
 
     #[test]

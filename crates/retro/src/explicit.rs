@@ -102,7 +102,7 @@ pub(crate) fn shape(table: &dyn Explicit) -> Shape {
     let run = slices.len().div_ceil(RUNS).max(1);
     let starts = (0..slices.len()).step_by(run);
     let runs = starts.map(|start| start as u32..slices.len().min(start + run) as u32).collect();
-    Shape { slices, runs, row: 1, positions, set_bytes: positions * CELL_BYTES }
+    Shape { slices, runs, row: 1, positions, indexed: positions, set_bytes: positions * CELL_BYTES }
 }
 
 /// The sides that move.

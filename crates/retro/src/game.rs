@@ -100,8 +100,10 @@ pub struct Shape {
     pub runs: Vec<Range<u32>>,
     /// Cells that belong together: a slice is a whole number of rows, and blocks of a finished table end with one.
     pub row: u32,
-    /// Positions of the full board's index, symmetric ones counted apart, both sides to move together.
+    /// Positions of the full board, symmetric ones counted apart, both sides to move together.
     pub positions: u64,
+    /// The same with each counted as often as the index has it: what solving takes goes by that.
+    pub indexed: u64,
     /// Bytes that the sets of all slices take while the table is solved.
     pub set_bytes: u64,
 }

@@ -70,7 +70,7 @@ mod tests {
     fn row(slices: u32, set_bytes: u64) -> Shape {
         let around = |s: u32| [s.checked_sub(1), Some(s + 1)].into_iter().flatten().filter(|&s| s < slices).collect();
         let slices = (0..slices).map(|s| SliceShape { cells: 1000, neighbours: around(s) }).collect();
-        Shape { slices, runs: vec![], row: 10, positions: 0, set_bytes }
+        Shape { slices, runs: vec![], row: 10, positions: 0, indexed: 0, set_bytes }
     }
 
     #[test]

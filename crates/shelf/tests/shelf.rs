@@ -73,7 +73,7 @@ impl Tables {
         for name in NAMES {
             let table = TableName::new(name).unwrap();
             let slices = vec![SliceShape { cells: 4, neighbours: vec![] }];
-            let shape = Shape { slices, runs: vec![0..1], row: 2, positions: 8, set_bytes: 0 };
+            let shape = Shape { slices, runs: vec![0..1], row: 2, positions: 8, indexed: 8, set_bytes: 0 };
             let spec = ShardSpec::of_run(&table, Rules::Plain, Metric::Wdl, &shape, 0).unwrap();
             let cells = SliceCodes::Narrow { palette: vec![Code::DRAW, Code::WIN], cells: vec![0, 1, 1, 0] };
             let (bytes, info) = write_shard(&spec, |_, _| Ok(cells.clone())).unwrap();

@@ -88,7 +88,7 @@ fn read(bencher: Bencher<'_, '_>, metric: Metric) {
 #[expect(clippy::unwrap_used, reason = "a bench may stop")]
 fn probe(bencher: Bencher<'_, '_>, warm: bool) {
     let (bytes, info) = write_shard(&spec(Metric::Dtm), |_, _| Ok(slice(Metric::Dtm))).unwrap();
-    let shape = Shape { slices: vec![], runs: vec![], row: 1, positions: 0, set_bytes: 0 };
+    let shape = Shape { slices: vec![], runs: vec![], row: 1, positions: 0, indexed: 0, set_bytes: 0 };
     let counts = Statistics::default();
     let entry = MetricEntry::new(Metric::Dtm, &counts, vec![info], vec![], |_| Ok::<_, ()>(String::new())).unwrap();
     let manifest = Manifest::new(&table(), Rules::Plain, 1, &shape, &counts).with_metric(Metric::Dtm, entry);

@@ -19,6 +19,7 @@
 //!     runs: vec![0..1],
 //!     row: 2,
 //!     positions: 8,
+//!     indexed: 8,
 //!     set_bytes: 0,
 //! };
 //!

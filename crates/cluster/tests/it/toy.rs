@@ -79,7 +79,7 @@ impl Game for Toy {
         let list: Vec<SliceShape> = (0..slices).map(slice).collect();
         let runs = (0..slices).step_by(2).map(|s| s..(s + 2).min(slices)).collect();
         let cells: u64 = list.iter().map(|s| u64::from(s.cells)).sum();
-        Ok(Shape { slices: list, runs, row: 1, positions: 2 * cells, set_bytes: 10 * cells })
+        Ok(Shape { slices: list, runs, row: 1, positions: 2 * cells, indexed: 2 * cells, set_bytes: 10 * cells })
     }
 
     fn part(&self, spec: &PartSpec, tables: Arc<dyn Tables>) -> Result<Box<dyn Part>, GameError> {

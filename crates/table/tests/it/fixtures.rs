@@ -101,13 +101,8 @@ pub fn shape(cells: &[u32], runs: &[u32]) -> Shape {
         next += n;
         next - n..next
     });
-    Shape {
-        slices,
-        runs: runs.collect(),
-        row: 1,
-        positions: 2 * cells.iter().map(|&c| u64::from(c)).sum::<u64>(),
-        set_bytes: 0,
-    }
+    let positions = 2 * cells.iter().map(|&c| u64::from(c)).sum::<u64>();
+    Shape { slices, runs: runs.collect(), row: 1, positions, indexed: positions, set_bytes: 0 }
 }
 
 /// A table in memory: its codes by slice and side, and its source.
