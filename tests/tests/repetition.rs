@@ -77,8 +77,8 @@ fn five_men_cell_by_cell() {
 
 /// Where chases decide what checks do not, and like victims change places.
 #[test]
-#[ignore = "slow: run by .ci/run"]
-fn chases_cell_by_cell() {
+#[ignore = "takes five minutes and 6 GB: run it by hand"]
+fn by_hand_chases_cell_by_cell() {
     let (mut workshop, mut endless) = (Workshop::under(Rules::Axf), Endless::new(Rules::Axf));
     compare("KNKPP", Rules::Axf, &mut workshop, &mut endless);
 }
