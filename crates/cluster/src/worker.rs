@@ -202,7 +202,10 @@ impl Worker {
             .initial_stream_window_size(2 << 20)
             .initial_connection_window_size(8 << 20)
             .add_service(site.settings.network.guarded(site.inboxes.service()))
-            .add_service(CallbackServer::new(Presence::new(site.mark, &site.settings.network)))
+            // Anybody may ask, as for health: with few bytes.
+            .add_service(
+                CallbackServer::new(Presence::new(site.mark, &site.settings.network)).max_decoding_message_size(1024),
+            )
             .add_service(site.health.service())
             .serve_with_incoming(listener.incoming());
         let mut server = pin!(server);
@@ -223,7 +226,14 @@ impl Worker {
 async fn choose(network: &Network, urls: &[String]) -> Result<String, ClusterError> {
     match urls {
         [url] => Ok(url.clone()),
-        _ => seek_well(network, "the coordinator", urls, "").await.or_else(best),
+        _ => seek_well(network, "the coordinator", urls, "").await.or_else(|heard| {
+            let wrong: Vec<String> =
+                heard.iter().filter_map(|one| one.as_ref().err()).map(ClusterError::line).collect();
+            let found = best(heard)?;
+            // One that stands by is attended, though the active one may be among those.
+            wrong.iter().for_each(|error| tracing::info!(%error, "another coordinator is not reached"));
+            Ok(found)
+        }),
     }
 }
 
