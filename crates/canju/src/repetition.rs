@@ -58,12 +58,19 @@ struct Listed {
 struct Game {
     title: String,
     #[serde(flatten)]
-    judged: Option<Judged>,
-    /// Why it cannot be judged.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
+    outcome: Outcome,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Outcome {
+    Judged(Box<Judged>),
+    /// Why it cannot be judged.
+    Failed {
+        error: String,
+    },
 }
 
 pub(crate) fn run(arguments: &JudgeArguments, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -79,7 +86,7 @@ pub(crate) fn run(arguments: &JudgeArguments, out: &mut dyn Write) -> anyhow::Re
     };
     let read = file::read(path)?;
     let games: Vec<Game> = read.records.iter().map(|record| game(record, rules)).collect();
-    let failed = games.iter().filter(|game| game.judged.is_none()).count();
+    let failed = games.iter().filter(|game| matches!(game.outcome, Outcome::Failed { .. })).count();
     let all = games.len();
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string(&Listed { format: read.format.name(), games })?)?;
@@ -89,11 +96,9 @@ pub(crate) fn run(arguments: &JudgeArguments, out: &mut dyn Write) -> anyhow::Re
                 writeln!(out)?;
             }
             writeln!(out, "{}", file::heading(number, record))?;
-            if let Some(judged) = &game.judged {
-                tell(judged, out)?;
-            }
-            if let Some(error) = &game.error {
-                writeln!(out, "not judged: {error}")?;
+            match &game.outcome {
+                Outcome::Judged(judged) => tell(judged, out)?,
+                Outcome::Failed { error } => writeln!(out, "not judged: {error}")?,
             }
             game.warnings.iter().try_for_each(|warning| writeln!(out, "warning: {warning}"))?;
         }
@@ -125,12 +130,10 @@ fn line(given: &[String]) -> anyhow::Result<(Position, Vec<Move>)> {
 /// The main line of a game. One that cannot be judged keeps none of the others from it.
 fn game(record: &Record, rules: Rules) -> Game {
     let line: Vec<Move> = record.main_line().map(|ply| ply.chosen).collect();
-    let (judged, error) = match judge(&record.start, &line, rules) {
-        Ok(judged) => (Some(judged), None),
-        Err(error) => (None, Some(format!("{error:#}"))),
-    };
+    let judged = judge(&record.start, &line, rules).map(Box::new);
+    let outcome = judged.map_or_else(|error| Outcome::Failed { error: format!("{error:#}") }, Outcome::Judged);
     let warnings = record.warnings.iter().map(ToString::to_string).collect();
-    Game { title: record.title.clone(), judged, error, warnings }
+    Game { title: record.title.clone(), outcome, warnings }
 }
 
 fn judge(start: &Position, line: &[Move], rules: Rules) -> anyhow::Result<Judged> {

@@ -80,7 +80,7 @@ impl AtWork {
     pub(crate) fn carry_over(&self, work: &mut Work) {
         let Ok(metric) = self.metric.parse::<Metric>() else { return };
         let Ok(taken) = Duration::try_from_secs_f64(self.seconds) else { return };
-        if work.plan.table.to_string() == self.table {
+        if work.plan.table.as_str() == self.table {
             // Two jobs that share it tell of the same time.
             let spent = work.spent.entry(metric).or_default();
             *spent = taken.max(*spent);

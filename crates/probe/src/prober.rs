@@ -100,7 +100,8 @@ impl Prober {
 
     /// Every legal move with the value after it, seen from the mover; best first: the fastest win, ..., draws,
     /// ..., the fastest loss, by distance to mate where the table has it, else to conversion; of equals first free ones,
-    /// where the other side violates, then by the other distance, then in the order of squares. Distances that the position's own table lacks are left out.
+    /// where the other side violates, then by the other distance, then in the order of squares. Distances that the
+    /// position's own table lacks are left out.
     ///
     /// # Errors
     /// As [`Prober::probe`], of the position and of those after each move.

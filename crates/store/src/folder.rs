@@ -93,14 +93,19 @@ impl Folder {
 
     fn error(&self, source: io::Error, what: impl Into<String>) -> StoreError {
         if source.kind() == io::ErrorKind::NotFound && self.is_away() {
-            return StoreError::Unreachable {
-                what: what.into(),
-                place: self.place(),
-                remedy: "the folder that was opened is not there any more; bring it back, or mount its disk",
-                source,
-            };
+            return self.away(source, what);
         }
         StoreError::from_io(source, what.into(), self.place())
+    }
+
+    /// Nobody knows what is in a folder that is away.
+    fn away(&self, source: io::Error, what: impl Into<String>) -> StoreError {
+        StoreError::Unreachable {
+            what: what.into(),
+            place: self.place(),
+            remedy: "the folder that was opened is not there any more; bring it back, or mount its disk",
+            source,
+        }
     }
 
     fn file(&self, key: &Key) -> PathBuf {
@@ -114,8 +119,7 @@ impl Folder {
             if data.is_file() { Ok((file, data.len())) } else { Err(io::ErrorKind::NotFound.into()) }
         });
         opened.map_err(|e| match e.kind() {
-            // Nobody knows what is in a folder that is away.
-            io::ErrorKind::NotFound if self.is_away() => self.error(e, format!("to read {key}")),
+            io::ErrorKind::NotFound if self.is_away() => self.away(e, format!("to read {key}")),
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
                 StoreError::NotFound { key: key.clone(), place: self.place() }
             }
@@ -220,7 +224,9 @@ impl Folder {
         };
         let walked = self.walk(&start, &folder, prefix, &mut found);
         // What is missing was passed over.
-        let walked = if self.is_away() { Err(io::ErrorKind::NotFound.into()) } else { walked };
+        if self.is_away() {
+            return Err(self.away(io::ErrorKind::NotFound.into(), "to be listed"));
+        }
         walked.map_err(|e| self.error(e, "to be listed"))?;
         found.sort_by(|a, b| a.key.cmp(&b.key));
         Ok(found)
