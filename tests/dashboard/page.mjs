@@ -4,7 +4,7 @@ import { spawn, execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { mkdirSync } from "node:fs";
 
-const { BROWSER, MODULES, COORDINATOR, STORE, ENDGAMES, SHOTS } = process.env;
+const { BROWSER, MODULES, COORDINATOR, STORE, LONG, SHORT, SHOTS } = process.env;
 const { chromium } = createRequire(`${MODULES}/`)("playwright-core");
 const PAGE = "http://127.0.0.1:17521/";
 const GENEROUS = 300_000;
@@ -59,7 +59,8 @@ try {
   await page.getByText("Nothing to build").waitFor();
   check("an empty cluster says what to do", true);
   await until("two workers", async () => (await status()).workers.filter(w => w.ready).length === 2);
-  ask("submit", ENDGAMES, "--metric", "dtm,dtc");
+  // It is watched as long as that takes on any machine, then called off: a job that ends takes its boxes with it.
+  ask("submit", LONG, "--metric", "dtm,dtc");
 
   // The closure comes up by itself, largest tables first.
   const boxes = page.locator(".box");
@@ -149,10 +150,14 @@ try {
   await page.locator("#lost").waitFor({ state: "hidden" });
   check("the page comes back by itself", true);
   await until("two workers again", async () => (await status()).workers.filter(w => w.ready).length === 2);
-  // A coordinator that remembers its jobs goes on; another one is asked again.
-  if ((await status()).jobs.length === 0) ask("submit", ENDGAMES, "--metric", "dtm,dtc");
-  await page.locator("#ended-list li").first().waitFor();
-  check("the job comes to its end", /✓/.test(await page.locator("#ended-list li").first().textContent()), await page.locator("#ended-list").textContent());
+  const going = await until("the job goes on", async () => (await status()).jobs[0]);
+  ask("cancel", going.id);
+  const ended = page.locator("#ended-list li");
+  await ended.first().waitFor();
+  check("a job called off is told", (await ended.allTextContents()).join().startsWith(`– ${going.id}`), await ended.allTextContents());
+  ask("submit", SHORT, "--metric", "dtm,dtc");
+  await ended.filter({ hasText: "✓" }).waitFor();
+  check("a job comes to its end", (await ended.filter({ hasText: "✓" }).textContent()).includes(SHORT), await ended.allTextContents());
   await shoot("ended");
 
   // Hostile names and troubles: what no good cluster would say.
