@@ -65,7 +65,16 @@ async fn manifest(
     }
 }
 
-/// Which metrics of these tables a store has, whole: a metric of which a shard is missing or of another length than
+/// What a store has of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Present {
+    /// The metrics, whole.
+    pub metrics: BTreeSet<Metric>,
+    /// The positions that its manifest tells, if there is one.
+    pub positions: Option<u64>,
+}
+
+/// What a store has of these tables: a metric of which a shard is missing or of another length than
 /// its manifest says is left out, so that it is built again. `index` is the version of the game's index.
 ///
 /// # Errors
@@ -76,11 +85,12 @@ pub async fn present(
     rules: Rules,
     index: u32,
     tables: &[TableName],
-) -> Result<BTreeMap<TableName, BTreeSet<Metric>>, ClusterError> {
+) -> Result<BTreeMap<TableName, Present>, ClusterError> {
     let mut present = BTreeMap::new();
     for table in tables {
         if let Some((manifest, _)) = manifest(store, rules, index, table).await? {
-            present.insert(table.clone(), whole_metrics(store, rules, table, &manifest).await?);
+            let metrics = whole_metrics(store, rules, table, &manifest).await?;
+            present.insert(table.clone(), Present { metrics, positions: Some(manifest.positions) });
         }
     }
     Ok(present)

@@ -95,7 +95,7 @@ pub use barrier::{Barrier, BarrierError, PlyReport, Verdict};
 pub use bucket::{Bucket, Buckets, Folders, Stores};
 pub use chunk::{Letter, MAX_PAYLOAD};
 pub use client::{Client, Watch};
-pub use commit::{commit, present};
+pub use commit::{Present, commit, present};
 pub use conductor::{Action, Commit, Conductor, Damage, Settings};
 pub use coordinator::{Coordinator, CoordinatorSettings};
 pub use dashboard::Dashboard;

@@ -359,9 +359,9 @@ impl Office {
         let found =
             present(self.bucket.store.as_ref(), rules, self.settings.index, std::slice::from_ref(&table)).await?;
         let mut present = found.get(&table).cloned().unwrap_or_default();
-        present.remove(&metric);
+        present.metrics.remove(&metric);
         let distance = match metric {
-            Metric::Wdl => present.iter().copied().find(|&m| m != Metric::Wdl).unwrap_or(Metric::Dtm),
+            Metric::Wdl => present.metrics.iter().copied().find(|&m| m != Metric::Wdl).unwrap_or(Metric::Dtm),
             distance => distance,
         };
         let game = Arc::clone(&self.game);

@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use canju_retro::{Game, Metric, Rules, TableName};
+use canju_table::manifest_key;
 
 use crate::assign::share_out;
+use crate::commit::Present;
 use crate::{ClusterError, bytes_in_words};
 
 /// Bytes a position that is in memory beside the sets, in 1/1000: logs, captures, frontiers and shards in the making.
@@ -41,16 +43,17 @@ pub struct TablePlan {
 }
 
 impl TablePlan {
-    /// Plans one table of which the store holds the metrics `present`.
+    /// Plans one table of which the store holds `present`.
     ///
     /// # Errors
-    /// As [`Game::shape`].
+    /// As [`Game::shape`]; [`ClusterError::Refused`] where something would be built for a table with another count of
+    /// positions, which its manifest would not take.
     pub fn new(
         game: &dyn Game,
         table: TableName,
         metrics: &[Metric],
         rules: Rules,
-        present: BTreeSet<Metric>,
+        Present { metrics: present, positions }: Present,
     ) -> Result<Self, ClusterError> {
         let repetition_bytes = game.repetition_bytes(&table, rules)?;
         let shape = game.shape(&table)?;
@@ -69,6 +72,14 @@ impl TablePlan {
         // Win, draw and loss comes with a distance: where it alone is gone, one is counted once more.
         if build.is_empty() && !present.contains(&Metric::Wdl) {
             build.extend(metrics.iter().find(|m| m.is_distance()));
+        }
+        if let Some(told) = positions.filter(|&told| told != shape.positions && !build.is_empty()) {
+            return Err(ClusterError::Refused(format!(
+                "{table} has {} positions and its manifest in the store tells {told}, as older versions counted: delete the \
+                 folder {} there, and those of the tables that were built from it, which `fetch verify` names then, and ask again",
+                shape.positions,
+                manifest_key(rules, &table).trim_end_matches("/manifest.json"),
+            )));
         }
         Ok(Self {
             smaller: game.smaller(&table)?,
@@ -156,16 +167,16 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Plans the closure of `asked`. `present` tells which metrics of a table the store holds.
+    /// Plans the closure of `asked`. `present` tells what the store holds of a table.
     ///
     /// # Errors
-    /// As [`Game::table`] and [`Game::shape`].
+    /// As [`Game::table`] and [`TablePlan::new`].
     pub fn new(
         game: &dyn Game,
         asked: Vec<TableName>,
         metrics: &[Metric],
         rules: Rules,
-        present: &BTreeMap<TableName, BTreeSet<Metric>>,
+        present: &BTreeMap<TableName, Present>,
     ) -> Result<Self, ClusterError> {
         let mut tables = Vec::new();
         for table in closure(game, &asked)? {

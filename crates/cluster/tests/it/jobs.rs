@@ -356,3 +356,22 @@ async fn advertised_addresses_must_be_some() {
         assert!(error.is_some_and(|e| e.line().contains("--advertise HOST:PORT")), "{bad}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_metric_that_an_old_manifest_would_not_take_is_refused_before_it_is_solved() {
+    let store = tempfile::tempdir().unwrap();
+    let game = Arc::new(Toy::default());
+    let (town, _hands) = Town::with(game, store.path(), 1).await;
+    assert_eq!(town.build(&["T1"], &["dtm"]).await.state(), wire::JobState::Done);
+    let manifest = store.path().join("tables/plain/T1/manifest.json");
+    let mut json: serde_json::Value = serde_json::from_slice(&std::fs::read(&manifest).unwrap()).unwrap();
+    let told = json["positions"].as_u64().unwrap() + 1;
+    json["positions"] = told.into();
+    std::fs::write(&manifest, json.to_string()).unwrap();
+    let refused = town.submit(&["T1"], &["dtc"]).await.unwrap_err().line();
+    for words in [format!("tells {told}"), "delete the folder tables/plain/T1".into(), "`fetch verify`".into()] {
+        assert!(refused.contains(&words), "{refused}");
+    }
+    // What it has stays good.
+    assert_eq!(town.build(&["T1"], &["dtm"]).await.state(), wire::JobState::Done);
+}

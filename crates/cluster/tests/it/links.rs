@@ -294,7 +294,7 @@ async fn what_does_not_fit_without_a_worker_that_is_left_out_fails_and_names_it(
     let store = tempfile::tempdir().unwrap();
     let game = Toy { no_captures: true, ..Toy::default() };
     let name = TableName::new("T4").unwrap();
-    let plan = TablePlan::new(&game, name, &[Metric::Dtm], Rules::Plain, BTreeSet::new()).unwrap();
+    let plan = TablePlan::new(&game, name, &[Metric::Dtm], Rules::Plain, Present::default()).unwrap();
     let mut settings = settings(store.path());
     settings.conductor.min_workers = 2;
     let town = Town::found(Arc::new(game), &Folders, settings).await;

@@ -67,7 +67,7 @@ async fn a_share_that_nobody_could_take_goes_back_to_who_has_it() {
     let store = tempfile::tempdir().unwrap();
     let game = gated();
     let plan =
-        TablePlan::new(game.as_ref(), TableName::new(TABLE).unwrap(), &[Metric::Dtm], Rules::Plain, BTreeSet::new());
+        TablePlan::new(game.as_ref(), TableName::new(TABLE).unwrap(), &[Metric::Dtm], Rules::Plain, Present::default());
     // Each has room for one half.
     let memory = plan.unwrap().memory_a_worker(2);
     let town = Town::found(game.clone(), &Folders, for_two(store.path())).await;
