@@ -160,13 +160,17 @@ impl Ledger {
         }
     }
 
-    /// Writes what there is to write now, once.
-    pub(crate) async fn flush(&self) {
-        while let Some(id) = self.next(0) {
-            if self.settle(id).await.is_err() {
-                return;
-            }
+    /// Tries once to write each record that is to be written now: one that cannot be written keeps no other from it.
+    ///
+    /// # Errors
+    /// What was wrong with the first that was not written.
+    pub(crate) async fn flush(&self) -> Result<(), Unwritten> {
+        let ids: Vec<u64> = self.pending().keys().copied().collect();
+        let mut first = Ok(());
+        for id in ids {
+            first = first.and(self.settle(id).await);
         }
+        first
     }
 
     /// Writes a record now.
@@ -211,5 +215,31 @@ impl Ledger {
 
     fn is_own(&self, found: &Object) -> bool {
         JobRecord::parse("", &found.bytes).is_ok_and(|record| record.reign == self.reign)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use canju_retro::Rules;
+    use canju_store::FolderStore;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_record_that_cannot_be_written_keeps_no_other_from_being_flushed() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::new(Arc::new(FolderStore::open(folder.path()).unwrap()), 1);
+        for id in 1..=4 {
+            ledger.note(JobRecord::asked(JobId(id), Vec::new(), Vec::new(), Rules::Plain));
+        }
+        // Folders stand where these would be written.
+        let place = |id| folder.path().join(JobRecord::key_of(id));
+        for id in [1, 3] {
+            std::fs::create_dir_all(place(id)).unwrap();
+        }
+        let told = ledger.flush().await;
+        assert!(matches!(told, Err(Unwritten::Failed(error)) if error.line().contains("j1.json")));
+        assert!(place(2).is_file() && place(4).is_file());
+        assert_eq!(ledger.pending().keys().copied().collect::<Vec<_>>(), [1, 3]);
     }
 }

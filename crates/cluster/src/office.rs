@@ -398,9 +398,11 @@ impl Office {
         self.ledger.settle(id.0).await.map_err(refused)
     }
 
-    /// Writes what is still to be written.
+    /// Writes what is still to be written; what cannot be is told.
     pub(crate) async fn flush(&self) {
-        self.ledger.flush().await;
+        if let Err(error) = self.ledger.flush().await.map_err(refused) {
+            tracing::error!(error = %error.line(), "not all records of jobs are written: some jobs go on from older ones");
+        }
     }
 
     pub(crate) fn pick_up(&self, member: MemberId, line: Line) {
