@@ -27,7 +27,7 @@ impl WaitingSource {
     }
 
     /// Asks again while the folder is away.
-    fn wait<T>(&self, ask: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    fn wait<T>(&self, mut ask: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         let began = Instant::now();
         loop {
             match ask() {
@@ -52,11 +52,28 @@ impl Source for WaitingSource {
     }
 
     fn open(&self, key: &str) -> io::Result<Arc<dyn ReadAt>> {
-        self.wait(|| self.inner.open(key))
+        let file = self.wait(|| self.inner.open(key))?;
+        Ok(Arc::new(WaitingFile { file, source: self.clone() }))
     }
 
     fn manifests(&self) -> io::Result<Vec<String>> {
         self.inner.manifests()
+    }
+}
+
+/// A file of theirs. It is opened again where it was closed for others, which may be while the folder is away.
+struct WaitingFile {
+    file: Arc<dyn ReadAt>,
+    source: WaitingSource,
+}
+
+impl ReadAt for WaitingFile {
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.source.wait(|| self.file.read_at(offset, buf))
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.source.wait(|| self.file.size())
     }
 }
 
@@ -84,6 +101,32 @@ mod tests {
             sleep(PAUSE);
             fs::rename(&there, &here).unwrap();
             assert_eq!(asked.join().unwrap(), None);
+        });
+    }
+
+    #[test]
+    fn a_folder_that_is_away_is_waited_for_where_a_file_was_closed_for_others() {
+        let place = tempfile::tempdir().unwrap();
+        let (here, there) = (place.path().join("here"), place.path().join("there"));
+        fs::create_dir_all(here.join("tables")).unwrap();
+        let keys: Vec<String> = (0..3 * canju_table::OPEN_FILES).map(|n| format!("tables/{n}")).collect();
+        for key in &keys {
+            fs::write(here.join(key), "a").unwrap();
+        }
+        let source = crate::source_of_folder(&here);
+        let hasty = WaitingSource { patience: Duration::ZERO, ..source.clone() };
+        let open = |source: &WaitingSource| keys.iter().map(|key| source.open(key).unwrap()).collect::<Vec<_>>();
+        let (files, hasty) = (open(&source), open(&hasty));
+        let read = |file: &Arc<dyn ReadAt>| file.read_at(0, &mut [0]).and_then(|()| file.size()).map_err(|e| e.kind());
+        fs::rename(&here, &there).unwrap();
+        let told: Vec<_> = hasty.iter().map(read).collect();
+        assert!(told.contains(&Err(io::ErrorKind::NotConnected)));
+        assert!(!told.contains(&Err(io::ErrorKind::NotFound)), "nobody knows that a file is missing");
+        std::thread::scope(|scope| {
+            let asked = scope.spawn(|| files.iter().map(read).collect::<Vec<_>>());
+            sleep(PAUSE);
+            fs::rename(&there, &here).unwrap();
+            assert!(asked.join().unwrap().iter().all(|read| *read == Ok(1)));
         });
     }
 }
