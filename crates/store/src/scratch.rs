@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fs4::fs_std::FileExt;
@@ -17,6 +18,8 @@ use crate::Key;
 
 const HIDDEN: &str = ".canju";
 const OWNER: &str = "owner.lock";
+/// There in every folder that was ever opened for writing.
+const OPENING: &str = "open.lock";
 /// Writers of different keys seldom wait for each other, and the lock files stay few.
 const LOCKS: u8 = 32;
 
@@ -26,7 +29,13 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 #[derive(Debug)]
 pub(crate) struct Scratch {
     hidden: PathBuf,
-    own: PathBuf,
+    own: Mutex<Own>,
+}
+
+/// The folder of its own.
+#[derive(Debug)]
+struct Own {
+    path: PathBuf,
     /// Locked as long as the store is open.
     _owner: File,
 }
@@ -41,33 +50,35 @@ impl Scratch {
     pub(crate) fn open(root: &Path) -> io::Result<Self> {
         let hidden = root.join(HIDDEN);
         fs::create_dir_all(&hidden)?;
-        // Nobody may look for left-overs between the making of a folder and the locking of its owner file.
-        let _opening = lock(&hidden.join("open.lock"))?;
-        remove_left_over(&hidden)?;
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-        let own = loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let own = hidden.join(format!("tmp-{}-{since_epoch}-{number}", std::process::id()));
-            match fs::create_dir(&own) {
-                Ok(()) => break own,
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(e),
-            }
-        };
-        let owner = lock(&own.join(OWNER))?;
-        let scratch = Self { hidden, own, _owner: owner };
+        let own = Mutex::new(Own::make(&hidden)?);
+        let scratch = Self { hidden, own };
         drop(scratch.write(b"can be written")?);
         Ok(scratch)
     }
 
-    /// True where it is not there any more, though nobody removes it while its store is open.
+    fn own(&self) -> PathBuf {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).path.clone()
+    }
+
+    /// True where its own folder is not there any more, though nobody removes it while its store is open: the store's folder
+    /// is away. Where a store's folder is there, it has come back in a way that the locks did not outlive, as a disk of the
+    /// network does, and another has removed what nobody held: there is an own folder again then, for the next time.
     pub(crate) fn is_away(&self) -> bool {
-        matches!(fs::metadata(self.own.join(OWNER)), Err(e) if e.kind() == io::ErrorKind::NotFound)
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        if !own.is_lost() {
+            return false;
+        }
+        if self.hidden.join(OPENING).is_file()
+            && let Ok(made) = Own::make(&self.hidden)
+        {
+            *own = made;
+        }
+        true
     }
 
     /// Writes bytes aside, durably.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<Aside> {
-        let path = self.own.join(NEXT.fetch_add(1, Ordering::Relaxed).to_string());
+        let path = self.own().join(NEXT.fetch_add(1, Ordering::Relaxed).to_string());
         let mut file = File::create_new(&path)?;
         let aside = Aside { path };
         file.write_all(bytes)?;
@@ -82,10 +93,35 @@ impl Scratch {
     }
 }
 
+impl Own {
+    /// Removes what dead processes left, and makes a folder for this one.
+    fn make(hidden: &Path) -> io::Result<Self> {
+        // Nobody may look for left-overs between the making of a folder and the locking of its owner file.
+        let _opening = lock(&hidden.join(OPENING))?;
+        remove_left_over(hidden)?;
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
+        let path = loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = hidden.join(format!("tmp-{}-{since_epoch}-{number}", std::process::id()));
+            match fs::create_dir(&path) {
+                Ok(()) => break path,
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        };
+        let owner = lock(&path.join(OWNER))?;
+        Ok(Self { path, _owner: owner })
+    }
+
+    fn is_lost(&self) -> bool {
+        matches!(fs::metadata(self.path.join(OWNER)), Err(e) if e.kind() == io::ErrorKind::NotFound)
+    }
+}
+
 impl Drop for Scratch {
     fn drop(&mut self) {
         // Best effort: what stays is removed at the next opening.
-        let _ = fs::remove_dir_all(&self.own);
+        let _ = fs::remove_dir_all(self.own());
     }
 }
 

@@ -67,6 +67,46 @@ async fn a_folder_that_is_away_may_come_back() {
     assert!(matches!(store.get(&key("none")).await, Err(StoreError::NotFound { .. })));
 }
 
+#[tokio::test]
+async fn a_folder_that_came_back_without_its_locks_is_used_again() {
+    let place = tempfile::tempdir().unwrap();
+    let (here, there) = (place.path().join("here"), place.path().join("there"));
+    let store = FolderStore::open(&here).unwrap();
+    store.put(&key("a/b"), "old".into()).await.unwrap();
+    let away = |error: Result<(), StoreError>| assert!(error.unwrap_err().to_string().contains("bring it back"));
+    for call in 0..4 {
+        fs::rename(&here, &there).unwrap();
+        away(store.get(&key("none")).await.map(drop));
+        // As another process does that opens the folder where a new mount has lost the lock.
+        for entry in fs::read_dir(there.join(".canju")).unwrap().map(Result::unwrap) {
+            if entry.path().is_dir() {
+                fs::remove_dir_all(entry.path()).unwrap();
+            }
+        }
+        fs::rename(&there, &here).unwrap();
+        for time in 0..2 {
+            let answer = match call {
+                0 => store.put(&key("a/b"), "new".into()).await.map(drop),
+                1 => store.list("").await.map(drop),
+                2 => store.put_if_absent(&key("c"), "c".into()).await.map(drop),
+                _ => match store.get(&key("none")).await {
+                    Err(StoreError::NotFound { .. }) => Ok(()),
+                    other => other.map(drop),
+                },
+            };
+            match (time, answer) {
+                (0, answer @ Err(_)) => away(answer),
+                (_, answer) => answer.unwrap(),
+            }
+        }
+    }
+    assert_eq!(&store.get(&key("a/b")).await.unwrap().bytes[..], b"new");
+    // Its folder there is held again: who opens the store removes it not.
+    let other = FolderStore::open(&here).unwrap();
+    store.put(&key("a/b"), "newer".into()).await.unwrap();
+    assert_eq!(&other.get(&key("a/b")).await.unwrap().bytes[..], b"newer");
+}
+
 /// Runs one of the ignored tests below in a process of its own; `limits` is what its shell does first.
 fn child(test: &str, folder: &std::path::Path, limits: &str) -> Command {
     let mut command = Command::new("sh");
