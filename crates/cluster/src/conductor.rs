@@ -325,7 +325,7 @@ impl Conductor {
                 self.on_work(now, id, said.task.clone(), |run| run.checkpointed(id, &said))
             }
             Some(Said::Progress(said)) => {
-                self.on_work(now, id, said.task, |run| Ok(run.progress(said.ply, said.labels, said.encoding)))
+                self.on_work(now, id, said.task, |run| Ok(run.progress(now, said.ply, said.labels, said.encoding)))
             }
             Some(Said::Plied(said)) => self.on_work(now, id, said.task.clone(), |run| run.plied(now, id, &said)),
             Some(Said::Encoded(said)) => {

@@ -74,11 +74,11 @@ impl Conductor {
     }
 
     /// The tables of a job's closure as they stand.
-    pub(crate) fn tables_state(&self, job: &Job) -> Vec<wire::TableState> {
-        job.closure.iter().map(|closed| self.table_state(job, closed)).collect()
+    pub(crate) fn tables_state(&self, now: Duration, job: &Job) -> Vec<wire::TableState> {
+        job.closure.iter().map(|closed| self.table_state(now, job, closed)).collect()
     }
 
-    fn table_state(&self, job: &Job, closed: &Closed) -> wire::TableState {
+    fn table_state(&self, now: Duration, job: &Job, closed: &Closed) -> wire::TableState {
         let mut view = wire::TableState {
             table: closed.table.to_string(),
             smaller: closed.smaller.iter().map(ToString::to_string).collect(),
@@ -92,7 +92,7 @@ impl Conductor {
         let standing = match busy {
             _ if failed => wire::Standing::Failed,
             Some(work) => {
-                view.fraction = work.fraction();
+                view.fraction = work.fraction(now);
                 view.stage = "commit".into();
                 if let Some(run) = work.run() {
                     (view.metric, view.stage) = (run.task.metric.to_string(), run.stage().into());
@@ -127,7 +127,7 @@ impl Conductor {
 }
 
 /// How much of a job's positions is done, from 0 to 1. Tables at work count by what is done of them.
-pub(crate) fn job_fraction(job: &Job, running: &[wire::Running]) -> f64 {
+fn job_fraction(job: &Job, running: &[wire::Running]) -> f64 {
     let begun: f64 = running.iter().map(|r| r.fraction * r.positions as f64).sum();
     ((job.positions_done as f64 + begun) / job.positions.max(1) as f64).min(1.0)
 }
@@ -136,6 +136,13 @@ pub(crate) fn job_fraction(job: &Job, running: &[wire::Running]) -> f64 {
 pub(crate) fn seconds_left(seconds: f64, from: f64, fraction: f64) -> f64 {
     let done = fraction - from;
     if done > 0.02 && seconds > 1.0 { (seconds * (1.0 - fraction) / done).clamp(0.0, 1e9) } else { 0.0 }
+}
+
+/// How long a job that is not over will still take; 0 when too little is known. No less than the tables at work.
+pub(crate) fn job_seconds_left(seconds: f64, job: &Job, running: &[wire::Running]) -> f64 {
+    let own = seconds_left(seconds, 0.0, job_fraction(job, running));
+    // What the tables at work take says nothing of those that wait.
+    if own > 0.0 { running.iter().map(|r| r.seconds_left).fold(own, f64::max) } else { 0.0 }
 }
 
 /// The host of a URL.

@@ -266,6 +266,14 @@ impl Run {
         now.saturating_sub(self.opened.max(self.history.since()))
     }
 
+    /// How long shards are being made, in parts of all the time before: about as long as they take. At most 1; nothing where
+    /// they are not made yet.
+    pub(crate) fn made(&self, now: Duration) -> Option<f64> {
+        let before = self.opened.saturating_sub(self.began).as_secs_f64();
+        let taken = now.saturating_sub(self.opened).as_secs_f64();
+        (self.stage() == "encode").then(|| if taken < before { taken / before } else { 1.0 })
+    }
+
     /// Labels that came from logs, and were not computed in this run.
     pub(crate) const fn replayed(&self) -> u64 {
         self.replayed
@@ -304,8 +312,11 @@ impl Run {
     }
 
     /// How far a worker is that has it all.
-    pub(crate) fn progress(&mut self, ply: u32, labels: u64, encoding: bool) -> Progress {
+    pub(crate) fn progress(&mut self, now: Duration, ply: u32, labels: u64, encoding: bool) -> Progress {
         self.told = (ply, labels);
+        if encoding && !self.encoding {
+            self.open(now);
+        }
         self.encoding = encoding;
         Progress::Wait
     }

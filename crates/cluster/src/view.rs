@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::conductor::Conductor;
 use crate::job::{Job, JobState};
-use crate::picture::{host, job_fraction, seconds_left};
+use crate::picture::{host, job_seconds_left, seconds_left};
 use crate::work::{Stage, Work, WorkId};
 use crate::{ClusterError, JobId, wire};
 
@@ -28,7 +28,7 @@ impl Conductor {
     #[must_use]
     pub fn open_jobs(&self, now: Duration) -> Vec<wire::Job> {
         let open = self.jobs.values().filter(|j| !j.is_over());
-        open.map(|j| wire::Job { tables_state: self.tables_state(j), ..self.job_view(now, j) }).collect()
+        open.map(|j| wire::Job { tables_state: self.tables_state(now, j), ..self.job_view(now, j) }).collect()
     }
 
     /// All workers.
@@ -86,7 +86,7 @@ impl Conductor {
             positions: job.positions,
             positions_done: job.positions_done,
             labels: job.labels + open.iter().map(|w| w.labels()).sum::<u64>(),
-            seconds_left: if job.is_over() { 0.0 } else { seconds_left(seconds, 0.0, job_fraction(job, &running)) },
+            seconds_left: if job.is_over() { 0.0 } else { job_seconds_left(seconds, job, &running) },
             labels_per_second: if job.is_over() { 0.0 } else { job.pace.rate(now) },
             running,
             built: job.built.clone(),
@@ -105,7 +105,7 @@ impl Conductor {
             table: work.plan.table.to_string(),
             positions: work.plan.positions,
             labels: work.labels(),
-            fraction: work.fraction(),
+            fraction: work.fraction(now),
             ..wire::Running::default()
         };
         match &work.stage {
@@ -124,10 +124,72 @@ impl Conductor {
                 seconds_left: seconds_left(
                     now.saturating_sub(run.began).as_secs_f64(),
                     work.fraction_of_labels(run.replayed()),
-                    work.fraction_of_run(),
+                    work.fraction_of_run(now),
                 ),
                 ..view
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use canju_retro::{Metric, Rules, TableName};
+
+    use super::*;
+    use crate::plan::{Plan, TablePlan};
+    use crate::wire::report::Kind as Say;
+    use crate::{Settings, VERSION};
+
+    #[test]
+    fn a_job_takes_no_less_than_its_table_and_its_time_left_falls_while_shards_are_made() {
+        let at = Duration::from_secs;
+        let mut conductor = Conductor::new(Settings::default(), 1);
+        let hello = wire::Hello { name: "a".into(), version: VERSION.into(), ..Default::default() };
+        let (id, epoch) = conductor.join(at(0), &hello);
+        let say = |conductor: &mut Conductor, second, kind| {
+            conductor.report(at(second), id, wire::Report { epoch, kind: Some(kind) }).unwrap();
+        };
+        say(&mut conductor, 0, Say::Ready(wire::Ready {}));
+        let table = TablePlan { build: vec![Metric::Dtm], ..TablePlan::sample("KRK", vec![50; 4], 4000) };
+        let plan = Plan {
+            asked: vec![TableName::new("KRK").unwrap()],
+            metrics: vec![Metric::Dtm],
+            rules: Rules::Plain,
+            tables: vec![table],
+        };
+        let job = conductor.new_job();
+        conductor.submit(at(0), job, plan, 0);
+        let task = conductor.works.values().find_map(|work| work.run().map(|run| (&run.task).into()));
+        let left = |conductor: &Conductor, second| {
+            let job = conductor.job(at(second), job).unwrap();
+            (job.seconds_left, job.running[0].seconds_left)
+        };
+        let progress = |conductor: &mut Conductor, second, labels, encoding| {
+            let said = wire::Progress { task: task.clone(), ply: 1, labels, encoding };
+            say(conductor, second, Say::Progress(said));
+        };
+        progress(&mut conductor, 10, 200, false);
+        assert_eq!(left(&conductor, 10), (30.0, 30.0));
+        progress(&mut conductor, 20, 300, true);
+        assert_eq!(left(&conductor, 20), (20.0, 20.0));
+        assert_eq!(left(&conductor, 25), (15.0, 15.0));
+        assert_eq!(left(&conductor, 35), (5.0, 5.0));
+        // Nobody knows any more.
+        assert_eq!(left(&conductor, 50), (0.0, 0.0));
+    }
+
+    #[test]
+    fn the_time_left_of_a_job_is_at_least_that_of_a_table_at_work() {
+        let (table, metrics) = (vec![TableName::new("KRK").unwrap()], vec![Metric::Dtm]);
+        let mut job = Job::new(Duration::ZERO, JobId(1), table, metrics, Rules::Plain);
+        (job.positions, job.positions_done) = (100, 50);
+        let running =
+            |seconds_left| [wire::Running { positions: 50, fraction: 0.5, seconds_left, ..Default::default() }];
+        assert_eq!(job_seconds_left(30.0, &job, &running(4.0)), 10.0);
+        assert_eq!(job_seconds_left(30.0, &job, &running(25.0)), 25.0);
+        // Of a job of which too little is known nothing is told.
+        job.positions = 1_000_000;
+        assert_eq!(job_seconds_left(30.0, &job, &running(25.0)), 0.0);
     }
 }

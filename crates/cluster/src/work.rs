@@ -160,16 +160,16 @@ impl Work {
     }
 
     /// An estimate of how much is done, from 0 to 1.
-    pub(crate) fn fraction(&self) -> f64 {
-        let current = self.fraction_of_run();
+    pub(crate) fn fraction(&self, now: Duration) -> f64 {
+        let current = self.fraction_of_run(now);
         (self.solved.len() as f64 + current) / self.plan.build.len().max(1) as f64
     }
 
     /// An estimate of how much of the metric at work is done, from 0 to 1.
-    pub(crate) fn fraction_of_run(&self) -> f64 {
-        self.run().map_or(0.0, |run| match run.stage() {
-            "encode" => 0.6,
-            _ => self.fraction_of_labels(run.labels()),
+    pub(crate) fn fraction_of_run(&self, now: Duration) -> f64 {
+        self.run().map_or(0.0, |run| match run.made(now) {
+            Some(made) => 0.5 + 0.5 * made,
+            None => self.fraction_of_labels(run.labels()),
         })
     }
 
