@@ -90,6 +90,7 @@ pub fn status_json(status: &wire::StatusReply) -> Value {
     });
     json!({
         "store": status.store, "store_trouble": status.store_trouble, "reign": status.reign, "active": status.active,
+        "unsure": status.unsure,
         "version": status.version, "uptime_seconds": status.uptime_seconds,
         "lease_seconds": status.lease_seconds, "troubles": status.troubles,
         "turned_away": status.turned_away, "unreached": status.unreached, "left_out": status.left_out,
@@ -102,4 +103,16 @@ pub fn status_json(status: &wire::StatusReply) -> Value {
 /// An estimate, when there is one.
 fn known(seconds: f64) -> Option<f64> {
     (seconds > 0.0).then_some(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_that_may_be_old_says_so() {
+        let status = wire::StatusReply { active: true, unsure: true, ..Default::default() };
+        assert_eq!(status_json(&status)["unsure"], true);
+        assert_eq!(status_json(&wire::StatusReply::default())["unsure"], false);
+    }
 }
