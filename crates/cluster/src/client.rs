@@ -3,12 +3,12 @@
 use std::error::Error;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 use tonic::{Code, Response, Status, Streaming};
 
 use crate::door::ACTIVE;
 use crate::picture::is_sure;
-use crate::seek::{Standing, best, seek};
+use crate::seek::{ALONE, Heard, Standing, best, seek};
 use crate::wire::jobs_client::JobsClient;
 use crate::{ClusterError, Network, Route, wire};
 
@@ -59,7 +59,15 @@ impl Client {
         }
         let look = |url: String| async move {
             let client = Self::at(network, urls, &url).await?;
-            Ok((client.standing().await?, client))
+            let (standing, named) = client.standing().await?;
+            // The active one need not be among those that were given; it may hang like any other.
+            if let Some(named) = named.filter(|named| !urls.contains(named))
+                && let Ok(Ok(found)) = timeout(ALONE, Self::named(network, urls, &named)).await
+                && found.0 > standing
+            {
+                return Ok(found);
+            }
+            Ok((standing, client))
         };
         seek(urls, look).await.or_else(best)
     }
@@ -69,13 +77,24 @@ impl Client {
         Ok(Self { network: network.clone(), urls: urls.to_vec(), jobs: jobs_over(route), url: url.to_owned() })
     }
 
-    /// What the coordinator says of itself.
-    async fn standing(&self) -> Result<Standing, ClusterError> {
-        match self.jobs.clone().status(wire::StatusRequest {}).await {
-            Ok(status) if is_sure(status.get_ref()) => Ok(Standing::Active),
-            Ok(_) => Ok(Standing::Unsure),
-            Err(status) if status.metadata().contains_key(ACTIVE) => Ok(Standing::Standby),
-            Err(status) => Err(self.error(status).await),
+    async fn named(network: &Network, urls: &[String], url: &str) -> Heard<Self> {
+        let client = Self::at(network, urls, url).await?;
+        Ok((client.standing().await?.0, client))
+    }
+
+    /// What the coordinator says of itself, and which other one it calls active.
+    async fn standing(&self) -> Result<(Standing, Option<String>), ClusterError> {
+        let status = match self.jobs.clone().status(wire::StatusRequest {}).await {
+            Ok(status) if is_sure(status.get_ref()) => return Ok((Standing::Active, None)),
+            Ok(_) => return Ok((Standing::Unsure, None)),
+            Err(status) => status,
+        };
+        match status.metadata().get(ACTIVE) {
+            Some(active) => {
+                let named = active.to_str().ok().filter(|url| !url.is_empty());
+                Ok((Standing::Standby, named.map(str::to_owned)))
+            }
+            None => Err(self.error(status).await),
         }
     }
 

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::{ClusterError, Network, is_well};
 
 /// How long one is waited for alone; then the next one is asked beside it.
-const ALONE: Duration = Duration::from_secs(2);
+pub(crate) const ALONE: Duration = Duration::from_secs(2);
 /// The pause before one that is not active is asked again while another one is still waited for.
 const AGAIN: Duration = Duration::from_secs(1);
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::failing::FailingFolders;
 use crate::failure_table::until;
+use crate::seat::Seat;
 use crate::town::{Town, files, hire_of, settings};
 use crate::toy::Toy;
 use canju_cluster::{
@@ -220,6 +221,23 @@ async fn a_coordinator_that_hangs_does_not_hold_up_the_others() {
     };
     // It is given up after 20 s each time.
     tokio::time::timeout(Duration::from_secs(18), asked).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_active_one_that_another_names_is_found_beside_one_that_hangs() {
+    let store = tempfile::tempdir().unwrap();
+    let town = Town::found(Arc::new(Toy::default()), &Folders, settings(store.path())).await;
+    let standby = Seat::take(Arc::new(Toy::default()), settings(store.path()));
+    // It leads to the active one, which is not given.
+    standby.client().await;
+    let hanging = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let urls = [standby.url.clone(), format!("http://{}", hanging.local_addr().unwrap())];
+    let network = Network::default();
+    // The one that hangs is given up after 20 s.
+    let asked = tokio::time::timeout(Duration::from_secs(15), Client::connect_any(&network, &urls));
+    let mut client = asked.await.unwrap().unwrap();
+    let reign = town.client().await.status().await.unwrap().reign;
+    assert_eq!(client.status().await.unwrap().reign, reign);
 }
 
 #[tokio::test(flavor = "multi_thread")]
