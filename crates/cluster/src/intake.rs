@@ -84,7 +84,8 @@ impl Conductor {
             let works = self.enlist(id, plan.rules, table, commits);
             if works.is_empty() {
                 // Those that an earlier coordinator committed for the job count as done.
-                job.present += u32::from(before.is_none());
+                let is_built = job.built.iter().any(|built| built.table == closed.table.as_str());
+                job.present += u32::from(!is_built);
             } else {
                 closed.works.clone_from(&works);
                 job.total += works.len() as u32;
@@ -155,5 +156,39 @@ impl Conductor {
             self.schedule(now);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use canju_retro::TableName;
+
+    use super::*;
+    use crate::{Settings, wire};
+
+    #[test]
+    fn what_the_store_had_is_counted_by_the_next_coordinator_too() {
+        let metrics = [Metric::Wdl, Metric::Dtm];
+        let there = |name| TablePlan { present: metrics.into(), ..TablePlan::sample(name, vec![50], 4000) };
+        let plan = Plan {
+            asked: vec![TableName::new("T3").unwrap()],
+            metrics: vec![Metric::Dtm],
+            rules: Rules::Plain,
+            tables: vec![
+                there("T1"),
+                there("T2"),
+                TablePlan { build: vec![Metric::Dtm], ..TablePlan::sample("T3", vec![50], 4000) },
+            ],
+        };
+        let built = wire::Built { table: "T2".into(), metric: "dtm".into(), ..Default::default() };
+        // The coordinator before was lost when the job was only just asked for, or after it had built a table for it.
+        for (built, counts) in [(vec![], (1, 0, 2)), (vec![built], (2, 1, 1))] {
+            let mut record = JobRecord::asked(JobId(7), vec!["T3".into()], vec!["dtm".into()], Rules::Plain);
+            (record.done, record.built) = (built.len() as u32, built);
+            let mut conductor = Conductor::new(Settings::default(), 1);
+            conductor.resume(Duration::ZERO, &record, plan.clone(), 0);
+            let job = conductor.job(Duration::ZERO, JobId(7)).unwrap();
+            assert_eq!((job.total, job.done, job.present), counts);
+        }
     }
 }

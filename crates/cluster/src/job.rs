@@ -93,6 +93,7 @@ impl Job {
         let mut job = Self::new(now, JobId(record.id), asked, metrics, record.rules.parse()?);
         job.take_over(record);
         job.total = record.total;
+        job.present = record.present;
         job.positions = record.positions;
         job.state = match record.state {
             RecordState::Running => JobState::Running,
@@ -108,7 +109,6 @@ impl Job {
     pub(crate) fn take_over(&mut self, record: &JobRecord) {
         self.total = record.done;
         self.done = record.done;
-        self.present = record.present;
         self.positions = record.positions_done;
         self.positions_done = record.positions_done;
         self.labels = record.labels;
