@@ -278,12 +278,16 @@ impl Conductor {
             return;
         }
         self.recorded = now;
-        let at_work = |id: &WorkId| self.works.get(id).is_some_and(|work| work.run().is_some());
-        let jobs: Vec<JobId> =
-            self.jobs.values().filter(|job| job.open.iter().any(at_work)).map(|job| job.id).collect();
-        for job in jobs {
-            self.record(now, job);
+        for record in self.records_at_work(now) {
+            self.actions.push(Action::Record(Box::new(record)));
         }
+    }
+
+    /// The records of jobs at work as they stand now.
+    pub(crate) fn records_at_work(&self, now: Duration) -> Vec<JobRecord> {
+        let at_work = |id: &WorkId| self.works.get(id).is_some_and(|work| work.run().is_some());
+        let jobs = self.jobs.values().filter(|job| job.open.iter().any(at_work));
+        jobs.map(|job| self.record_of(now, job)).collect()
     }
 
     /// A worker says something.
@@ -471,7 +475,7 @@ impl Conductor {
         for job in jobs {
             let Some(job) = self.jobs.get_mut(&job) else { continue };
             job.labels += labels;
-            job.built.push(built.clone());
+            job.note_built(built.clone());
             if whole {
                 job.positions_done += positions;
                 job.open.remove(&id);
@@ -544,10 +548,14 @@ impl Conductor {
     /// Has the record of a job written.
     pub(crate) fn record(&mut self, now: Duration, id: JobId) {
         if let Some(job) = self.jobs.get(&id) {
-            let works = job.open.iter().filter_map(|id| self.works.get(id));
-            let at_work = works.filter_map(|work| AtWork::new(now, work)).collect();
-            let record = JobRecord::new(job, self.job_view(now, job), at_work);
+            let record = self.record_of(now, job);
             self.actions.push(Action::Record(Box::new(record)));
         }
+    }
+
+    fn record_of(&self, now: Duration, job: &Job) -> JobRecord {
+        let works = job.open.iter().filter_map(|id| self.works.get(id));
+        let at_work = works.filter_map(|work| AtWork::new(now, work)).collect();
+        JobRecord::new(job, self.job_view(now, job), at_work)
     }
 }

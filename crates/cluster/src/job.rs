@@ -7,6 +7,7 @@ use canju_retro::{Metric, Rules, TableName};
 
 use crate::pace::Pace;
 use crate::picture::Closed;
+use crate::plan::TablePlan;
 use crate::record::{JobRecord, RecordState};
 use crate::{ClusterError, JobId, WorkId, wire};
 
@@ -114,6 +115,31 @@ impl Job {
         self.labels = record.labels;
         self.built = record.built.clone();
         self.earlier = (record.seconds, record.cpu_seconds, record.peak_memory);
+    }
+
+    /// A table of the closure that was there, or that was built for this job, is to be built once more. It counts once.
+    pub(crate) fn begin_again(&mut self, work: WorkId, plan: &TablePlan) {
+        self.open.insert(work);
+        if self.built.iter().any(|built| built.table == plan.table.as_str()) {
+            self.done = self.done.saturating_sub(1);
+            self.positions_done = self.positions_done.saturating_sub(plan.positions);
+        } else {
+            self.present = self.present.saturating_sub(1);
+            self.total += 1;
+            self.positions += plan.positions;
+        }
+    }
+
+    /// A metric of a table is built, perhaps once more: it is told of once, with all that was sent for it.
+    pub(crate) fn note_built(&mut self, mut built: wire::Built) {
+        let is_same = |b: &wire::Built| b.table == built.table && b.metric == built.metric;
+        match self.built.iter_mut().find(|b| is_same(b)) {
+            Some(before) => {
+                built.bytes_sent += before.bytes_sent;
+                *before = built;
+            }
+            None => self.built.push(built),
+        }
     }
 
     /// Seconds since the user asked, those without a coordinator left out.

@@ -398,8 +398,11 @@ impl Office {
         self.ledger.settle(id.0).await.map_err(refused)
     }
 
-    /// Writes what is still to be written; what cannot be is told.
+    /// Writes what is still to be written, and how long the jobs at work have taken until now; what cannot be is told.
     pub(crate) async fn flush(&self) {
+        for record in self.look(|conductor, now| conductor.records_at_work(now)) {
+            self.ledger.note(record);
+        }
         if let Err(error) = self.ledger.flush().await.map_err(refused) {
             tracing::error!(error = %error.line(), "not all records of jobs are written: some jobs go on from older ones");
         }

@@ -101,9 +101,7 @@ impl Conductor {
         let Some(&home) = jobs.first() else { return };
         for job in &jobs {
             if let Some(job) = self.jobs.get_mut(job) {
-                job.open.insert(damage.id);
-                job.total += 1;
-                job.positions += plan.positions;
+                job.begin_again(damage.id, &plan);
             }
         }
         let smaller =

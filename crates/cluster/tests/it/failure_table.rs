@@ -409,6 +409,26 @@ async fn a_damaged_or_deleted_shard_is_built_again() {
         let end = town.end_of(&job).await;
         assert_eq!(end.state(), wire::JobState::Done, "{}", end.error);
         assert_eq!(files(store.path()), whole);
+        // A table that was built twice is one table.
+        let built: Vec<&str> = end.built.iter().map(|built| built.table.as_str()).collect();
+        assert_eq!((end.total, end.done, end.present, built), (4, 4, 0, vec!["T1", "T2", "T3", "T4"]));
+        assert_eq!(end.positions_done, end.positions);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_coordinator_that_is_told_to_stop_records_what_its_jobs_have_taken() {
+    let store = tempfile::tempdir().unwrap();
+    let game = gated();
+    let (town, _hands) = Town::with(game.clone(), store.path(), 2).await;
+    let job = town.submit(&[TABLE], &["dtm"]).await.unwrap().id;
+    at_the_gate(&game, 2).await;
+    town.close().await;
+    open(&game);
+    let record = std::fs::read(store.path().join(format!("jobs/{job}.json"))).unwrap();
+    let record: serde_json::Value = serde_json::from_slice(&record).unwrap();
+    for seconds in [&record["seconds"], &record["at_work"][0]["seconds"]] {
+        assert!(seconds.as_f64().is_some_and(|seconds| seconds > 0.0), "{record}");
     }
 }
 
