@@ -9,7 +9,6 @@
 //! or that has just entered a bound, or that a capture no longer holds.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::collections::HashMap;
 
 use canju_retro::{Frontier, GameError, Side};
@@ -19,13 +18,10 @@ use crate::labels::Arrival;
 use crate::moves::{End, Moves};
 use crate::own::{Own, misfit};
 use crate::planes::{seek, union, without};
-use crate::scratch::Scratch;
+use crate::scratch::{Memo, Scratch};
 use crate::territory::Territory;
 use crate::victims::Victims;
 use crate::view::View;
-
-/// Marks a word that has been worked out: no cell has this bit.
-const KNOWN: u128 = 1 << 127;
 
 /// Bounds of *stay*: the last one is what the sets of an order begin with. Before each stands one of *press*.
 pub(crate) const LEVELS: usize = 2;
@@ -147,7 +143,7 @@ impl Bounds {
             for (found, stay) in found.iter().zip(stay) {
                 for (slice, found) in slices.iter().zip(found).filter(|(_, found)| !found.is_empty()) {
                     if let Some(set) = stay.get_mut(slice) {
-                        *set = without(set, found);
+                        set.remove(found);
                     }
                 }
             }
@@ -224,8 +220,7 @@ pub(crate) fn suspects(
     if tried.is_empty() {
         return Ok(found);
     }
-    let mut escapes = vec![0; planes * view.words];
-    let escapes = Cell::from_mut(&mut escapes[..]).as_slice_of_cells();
+    let escapes = Memo::new(planes * view.words);
     let moves = Moves::new(view.index, view.slice, view.hunter());
     let mut known = bounds.stay(0, view.hunter(), slice).map(seek);
     for plane in 0..planes {
@@ -234,16 +229,12 @@ pub(crate) fn suspects(
             let cells = cells & !known.as_mut().map_or(0, |known| known.get(number));
             // Of an undecided cell some quiet move does not lose: it would have to violate.
             if cells != 0 && victims.can_be_violated(view.index, plane, view.slice, word as usize) {
-                let into = |end: End| {
+                let into = |end: End, asked: u128| {
                     let plane = victims.carry(view.index, plane, (view.slice, word as usize), end);
                     if end.slice != view.slice {
-                        return escape(view, victims, plane, end);
+                        return escape(view, victims, plane, end, asked);
                     }
-                    let here = &escapes[plane * view.words + end.word];
-                    if here.get() & KNOWN == 0 {
-                        here.set(escape(view, victims, plane, end) | KNOWN);
-                    }
-                    here.get() & !KNOWN
+                    escapes.get(plane * view.words + end.word, || escape(view, victims, plane, end, u128::MAX))
                 };
                 found.push(number, moves.without_move_into(word as usize, cells, into));
             }
@@ -252,11 +243,12 @@ pub(crate) fn suspects(
     Ok(found)
 }
 
-/// The cells at a move's end in which it has not violated, and not lost.
-fn escape(view: &View<'_>, victims: &Victims, plane: usize, end: End) -> u128 {
-    let out = view.unwon(end.slice, end.word);
+/// Of the cells at a move's end those in which it has not violated, and not lost.
+fn escape(view: &View<'_>, victims: &Victims, plane: usize, end: End, asked: u128) -> u128 {
+    let out = asked & view.unwon(end.slice, end.word);
     match plane {
         _ if out == 0 => 0,
+        _ if out & victims.reach(view.index, plane, end.slice, end.word) == 0 => out,
         0 => out & !victims.checked(view.index, end.slice, end.word),
         _ => out & !victims.attacked(view.index, plane, end.slice, end.word),
     }

@@ -32,6 +32,8 @@ pub(crate) struct Geometry {
     back: [[Steps; 7]; 2],
     /// From where a horse attacks each square, and the legs on the way: both together, as mostly none is blocked.
     horses: [[u128; 2]; 90],
+    /// From where a soldier attacks each square, by colour.
+    soldiers: [[u128; 90]; 2],
 }
 
 /// Marks the end of a walk.
@@ -80,7 +82,8 @@ impl Geometry {
             }
         }
         let empty = || std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| Vec::new())));
-        let mut geometry = Self { between, rays, walks, forth: empty(), back: empty(), horses: [[0; 2]; 90] };
+        let mut geometry =
+            Self { between, rays, walks, forth: empty(), back: empty(), horses: [[0; 2]; 90], soldiers: [[0; 90]; 2] };
         for color in Color::ALL {
             for role in [Role::Chariot, Role::Cannon, Role::Horse, Role::Soldier] {
                 let mut pairs = Vec::new();
@@ -100,6 +103,11 @@ impl Geometry {
         }
         for (horses, steps) in geometry.horses.iter_mut().zip(&geometry.back[0][Role::Horse.index()]) {
             *horses = steps.iter().fold([0; 2], |[from, legs], s| [from | bit(usize::from(s.to)), legs | s.path]);
+        }
+        for (soldiers, back) in geometry.soldiers.iter_mut().zip(&geometry.back) {
+            for (from, steps) in soldiers.iter_mut().zip(&back[Role::Soldier.index()]) {
+                *from = steps.iter().fold(0, |set, s| set | bit(usize::from(s.to)));
+            }
         }
         geometry
     }
@@ -165,8 +173,11 @@ impl Geometry {
                 }
             }
             Role::Soldier => {
-                let hits = self.forth(color, role)[from].iter().any(|step| usize::from(step.to) == target);
-                if hits { ALL } else { 0 }
+                if self.soldiers[color.index()][target] & bit(from) != 0 {
+                    ALL
+                } else {
+                    0
+                }
             }
             Role::King | Role::Advisor | Role::Elephant => 0,
         }
@@ -183,7 +194,17 @@ impl Geometry {
                 .iter()
                 .filter(|step| step.path & occupied == 0)
                 .fold(0, |set, step| set | bit(usize::from(step.to))),
-            Role::Soldier => self.back(color, role)[target].iter().fold(0, |set, step| set | bit(usize::from(step.to))),
+            Role::Soldier => self.soldiers[color.index()][target],
+            Role::King | Role::Advisor | Role::Elephant => 0,
+        }
+    }
+
+    /// The squares from which an attacker of this role attacks `target` with other pieces placed in any way.
+    pub fn reach(&self, color: Color, role: Role, target: usize) -> u128 {
+        match role {
+            Role::Chariot | Role::Cannon => self.rays.iter().fold(0, |set, rays| set | rays[target]),
+            Role::Horse => self.horses[target][0],
+            Role::Soldier => self.soldiers[color.index()][target],
             Role::King | Role::Advisor | Role::Elephant => 0,
         }
     }

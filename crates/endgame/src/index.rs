@@ -127,8 +127,10 @@ impl Index {
     }
 
     pub(crate) fn place(&self, slice: usize) -> Place {
-        let first = self.forts[0].of_canonical(slice / self.blocks);
-        let start = slice % self.blocks * self.block;
+        // Slices are numbered by 32 bits, in which division is fast.
+        let (number, blocks) = (slice as u32, self.blocks as u32);
+        let first = self.forts[0].of_canonical((number / blocks) as usize);
+        let start = (number % blocks) as usize * self.block;
         Place { first, second: start..(start + self.block).min(self.forts[1].len()) }
     }
 

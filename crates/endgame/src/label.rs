@@ -81,7 +81,7 @@ impl Reading<'_> {
                 open[word as usize] |= cells;
                 scratch.add(word as usize, cells);
             }
-            let set = |end: End| if end.slice == moves.slice { here[end.word] } else { there(end.slice, end.word) };
+            let set = |end: End, _| if end.slice == moves.slice { here[end.word] } else { there(end.slice, end.word) };
             for (word, cells) in broken.iter() {
                 scratch.add(word as usize, cells & open[word as usize]);
             }

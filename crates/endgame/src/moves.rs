@@ -224,9 +224,10 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// Of the cells `left` of a word, those from which no quiet move leads into a set, of which `set` gives words.
+    /// Of the cells `left` of a word, those from which no quiet move leads into a set. `set` gives words of it: of each at
+    /// least the cells that are asked for.
     #[inline]
-    pub fn without_move_into(&self, word: usize, mut left: u128, set: impl Fn(End) -> u128) -> u128 {
+    pub fn without_move_into(&self, word: usize, mut left: u128, set: impl Fn(End, u128) -> u128) -> u128 {
         let attackers = &self.index.attackers;
         let own = color(self.side);
         let (at, config) = (word / self.configs, word % self.configs);
@@ -246,21 +247,21 @@ impl<'a> Moves<'a> {
                     let (slice, at) = self.index.slice_of(canonical, target);
                     End { slice, word: at * self.configs + config, mirrored: false }
                 };
-                left &= !(set(end) & !edge.eye);
+                left &= !(set(end, left & !edge.eye) & !edge.eye);
                 if left == 0 {
                     return 0;
                 }
             }
         }
         if let Some(role) = self.axis {
-            left &= !word::quiet_predecessors(own, role, set(here(word)), occupied);
+            left &= !word::quiet_predecessors(own, role, set(here(word), u128::MAX), occupied);
             if left == 0 {
                 return 0;
             }
         }
         for &man in &self.men {
             self.steps(man, config, occupied, left, Way::Forth, |target, open| {
-                left &= !(set(here(start + target)) & open);
+                left &= !(set(here(start + target), left & open) & open);
                 left != 0
             });
             if left == 0 {
@@ -273,7 +274,8 @@ impl<'a> Moves<'a> {
             }
             let (at, config) = if crossing.mirrored { self.mirrored(at, config) } else { (at, config) };
             let (slice, word, mirrored) = (crossing.slice, at * self.configs + config, crossing.mirrored);
-            let reached = set(End { slice, word, mirrored });
+            let asked = if mirrored { word::mirror(left) } else { left };
+            let reached = set(End { slice, word, mirrored }, asked);
             let reached = if mirrored { word::mirror(reached) } else { reached };
             left &= !(reached & !crossing.eye);
             if left == 0 {

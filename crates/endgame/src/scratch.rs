@@ -54,6 +54,15 @@ impl Scratch {
     }
 }
 
+/// So many empty words at least.
+fn spare(words: usize) -> Vec<u128> {
+    let mut spare = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
+    if spare.len() < words {
+        spare.resize(words, 0);
+    }
+    spare
+}
+
 /// A set spread out over the words of its slices' planes, where each is found at once. This thread's memory is used again:
 /// clearing it costs only what the set holds.
 pub(crate) struct Spread<'f> {
@@ -63,10 +72,7 @@ pub(crate) struct Spread<'f> {
 
 impl<'f> Spread<'f> {
     pub fn new(set: &'f Frontier, words: usize) -> Self {
-        let mut spread = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
-        if spread.len() < words {
-            spread.resize(words, 0);
-        }
+        let mut spread = spare(words);
         set.iter().for_each(|(word, cells)| spread[word as usize] = cells);
         Self { words: spread, set }
     }
@@ -81,6 +87,41 @@ impl Drop for Spread<'_> {
     fn drop(&mut self) {
         let mut words = std::mem::take(&mut self.words);
         self.set.words().iter().for_each(|&word| words[word as usize] = 0);
+        SPARE.with_borrow_mut(|spare| spare.push(words));
+    }
+}
+
+/// Marks a word that has been worked out: no cell has this bit.
+const KNOWN: u128 = 1 << 127;
+
+/// Words that are worked out when they are first asked for. This thread's memory is used again, as in [`Spread`].
+pub(crate) struct Memo {
+    words: RefCell<Vec<u128>>,
+    known: RefCell<Vec<u32>>,
+}
+
+impl Memo {
+    pub fn new(words: usize) -> Self {
+        Self { words: RefCell::new(spare(words)), known: RefCell::default() }
+    }
+
+    #[inline]
+    pub fn get(&self, word: usize, work_out: impl FnOnce() -> u128) -> u128 {
+        let known = self.words.borrow()[word];
+        if known != 0 {
+            return known & !KNOWN;
+        }
+        let cells = work_out();
+        self.words.borrow_mut()[word] = cells | KNOWN;
+        self.known.borrow_mut().push(word as u32);
+        cells
+    }
+}
+
+impl Drop for Memo {
+    fn drop(&mut self) {
+        let mut words = self.words.take();
+        self.known.take().into_iter().for_each(|word| words[word as usize] = 0);
         SPARE.with_borrow_mut(|spare| spare.push(words));
     }
 }

@@ -53,14 +53,15 @@ impl Shrink<'_, '_> {
         }
     }
 
-    /// Of some cells, those from which no quiet move of the side leads into sets by plane and word.
-    fn without_move(&self, side: Side, cells: &Frontier, set: impl Fn(usize, End) -> u128) -> Frontier {
+    /// Of some cells, those from which no quiet move of the side leads into sets by plane and word, of which `set` gives at
+    /// least the cells that are asked for.
+    fn without_move(&self, side: Side, cells: &Frontier, set: impl Fn(usize, End, u128) -> u128) -> Frontier {
         let (view, victims) = (self.view, self.victims());
         let moves = Moves::new(view.index, view.slice, side);
         let mut found = Frontier::new();
         for (number, cells) in cells.iter() {
             let (plane, word) = (number as usize / view.words, number as usize % view.words);
-            let into = |end| set(victims.carry(view.index, plane, (view.slice, word), end), end);
+            let into = |end, asked| set(victims.carry(view.index, plane, (view.slice, word), end), end, asked);
             found.push(number, moves.without_move_into(word, cells, into));
         }
         found
@@ -143,8 +144,8 @@ impl Shrink<'_, '_> {
 
     /// Of some cells of the hunter those from which every move that does not lose leads into a set.
     fn leading_into(&self, cells: &Frontier, set: impl Fn(usize, End) -> u128) -> Frontier {
-        self.without_move(self.view.hunter(), cells, |plane, end| {
-            let out = self.view.unwon(end.slice, end.word);
+        self.without_move(self.view.hunter(), cells, |plane, end, asked| {
+            let out = asked & self.view.unwon(end.slice, end.word);
             if out == 0 { 0 } else { out & !set(plane, end) }
         })
     }
@@ -221,7 +222,8 @@ impl Shrink<'_, '_> {
     pub fn not_led_back(&self) -> Frontier {
         let (hunted, hunter) = (self.view.hunted, self.view.hunter());
         let suspects = self.affected(hunted, &self.cells(Set::Press, hunted));
-        self.without_move(hunted, &suspects, self.words(suspects.len(), Set::Stay, hunter))
+        let stay = self.words(suspects.len(), Set::Stay, hunter);
+        self.without_move(hunted, &suspects, |plane, end, _| stay(plane, end))
     }
 
     /// Cells of the hunted from which no free move leads on: for the king's plane, one that gives no check; for a piece's,
@@ -250,8 +252,8 @@ impl Shrink<'_, '_> {
         }
         let theirs = self.stage.victims(hunter);
         let stays = self.words(press.len(), Set::Stay, hunter);
-        let lack = self.without_move(hunted, press, |plane, end| {
-            let stay = stays(plane, end);
+        let lack = self.without_move(hunted, press, |plane, end, asked| {
+            let stay = asked & stays(plane, end);
             if stay == 0 { 0 } else { stay & !theirs.checked(view.index, end.slice, end.word) }
         });
         let planes = 1..self.stage.planes_of(hunter);
@@ -262,8 +264,8 @@ impl Shrink<'_, '_> {
         let chased = |end: End| {
             planes.clone().fold(0, |set, plane| set | theirs.attacked(view.index, plane, end.slice, end.word))
         };
-        let unsure = self.without_move(hunted, press, |plane, end| {
-            let stay = stays(plane, end);
+        let unsure = self.without_move(hunted, press, |plane, end, asked| {
+            let stay = asked & stays(plane, end);
             if stay == 0 { 0 } else { stay & !theirs.checked(view.index, end.slice, end.word) & !chased(end) }
         });
         let (mut trial, mut lack) = (Trial::new(view, self.victims()), seek(&lack));
@@ -292,8 +294,8 @@ impl Shrink<'_, '_> {
             return self.affected(hunted, &lack);
         }
         let (stays, stuck) = (self.words(lack.len(), Set::Stay, hunter), self.words(lack.len(), Set::Stuck, hunter));
-        let rest = self.without_move(hunted, &lack, |plane, end| {
-            let stay = stays(plane, end);
+        let rest = self.without_move(hunted, &lack, |plane, end, asked| {
+            let stay = asked & stays(plane, end);
             if stay == 0 { 0 } else { stay & !stuck(plane, end) }
         });
         without(&lack, &rest)
@@ -308,6 +310,7 @@ impl Shrink<'_, '_> {
     pub fn no_longer_stuck(&self) -> Frontier {
         let (hunted, hunter) = (self.view.hunted, self.view.hunter());
         let suspects = self.affected(hunter, &self.cells(Set::Stuck, hunter));
-        self.without_move(hunter, &suspects, self.words(suspects.len(), Set::Lack, hunted))
+        let lack = self.words(suspects.len(), Set::Lack, hunted);
+        self.without_move(hunter, &suspects, |plane, end, _| lack(plane, end))
     }
 }

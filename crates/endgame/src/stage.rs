@@ -18,7 +18,6 @@ use crate::bounds::{Bounds, LEVELS, Sets, grow, suspects};
 use crate::index::Index;
 use crate::labels::{Arrival, Labels};
 use crate::own::Own;
-use crate::planes::without;
 use crate::shrink::Shrink;
 use crate::territory::Territory;
 use crate::victims::Victims;
@@ -258,7 +257,7 @@ impl Stage {
                     grow(&mut sought.left[side.index()], slice, frontier);
                 }
                 if let Some(set) = self.sets[set as usize][side.index()].get_mut(&slice) {
-                    *set = without(set, frontier);
+                    set.remove(frontier);
                 }
             }
         }

@@ -37,10 +37,12 @@ impl<'s, 'v> Trial<'s, 'v> {
         let victim = self.victims.square_at(view.index, plane, view.slice, word, bit as u8);
         let victim = Square::at(victim % 9, victim / 9);
         board.legal_moves().iter().filter(|m| !board.is_capture(**m)).all(|&chosen| {
-            let after = board.play(chosen);
+            // What moves on the bit axis stays in its word.
+            let here = || (End { slice: view.slice, word, mirrored: false }, chosen.to.index() as u8);
+            let on_axis = chosen.from.index() == bit;
+            let end = if on_axis { Some(here()) } else { find(view.index, &board.play(chosen)) };
             // A move that loses needs not chase.
-            let lost =
-                find(view.index, &after).is_some_and(|(end, bit)| view.unwon(end.slice, end.word) >> bit & 1 == 0);
+            let lost = end.is_some_and(|(end, bit)| view.unwon(end.slice, end.word) >> bit & 1 == 0);
             lost || board.chases_at(chosen, victim)
         })
     }

@@ -95,6 +95,7 @@ impl Victims {
         1 + self.slots.len()
     }
 
+    #[inline]
     fn fixed(&self, index: &Index, slice: usize, word: usize) -> Fixed {
         let place = index.place(slice);
         // Words are numbered by 32 bits, in which division is fast.
@@ -112,6 +113,7 @@ impl Victims {
     }
 
     /// The square of a piece that is not on the bit axis.
+    #[inline]
     fn square(&self, index: &Index, slot: usize, fixed: &Fixed) -> Option<u8> {
         match self.slots[slot].0 {
             Slot::Axis => None,
@@ -139,11 +141,18 @@ impl Victims {
     }
 
     /// The plane of the same piece at the other end of a move, whichever way it goes.
+    #[inline]
     pub fn carry(&self, index: &Index, plane: usize, here: (usize, usize), end: End) -> usize {
         // What moves on the bit axis stays in its word, and is like no other.
         if plane == 0 || here == (end.slice, end.word) || self.likes[plane - 1].len() == 1 {
-            return plane;
+            plane
+        } else {
+            self.carry_like(index, plane, here, end)
         }
+    }
+
+    /// The same of a piece that has its like, where the word is another.
+    fn carry_like(&self, index: &Index, plane: usize, here: (usize, usize), end: End) -> usize {
         if let Slot::Man(at) = self.slots[plane - 1].0 {
             return self.carry_man(index, plane, at, here.1, end);
         }
@@ -173,6 +182,11 @@ impl Victims {
         }
         let likes = &self.likes[plane - 1];
         let start = at + likes.start + 1 - plane;
+        if likes.len() == 2 {
+            // It has kept its place if the other one has, or else has taken that one's.
+            let other = 2 * start + 1 - at;
+            return if after[other] == turned(before[other]) { plane } else { 2 * likes.start + 3 - plane };
+        }
         let (before, after) = (&before[start..start + likes.len()], &after[start..start + likes.len()]);
         let same = after.iter().position(|&s| s == square);
         let moved = || after.iter().position(|&s| before.iter().all(|&b| turned(b) != s));
@@ -201,8 +215,36 @@ impl Victims {
         if plane == 0 || self.role(plane) != Role::Soldier {
             return true;
         }
-        let square = self.square(index, plane - 1, &self.fixed(index, slice, word));
+        let square = match self.slots[plane - 1].0 {
+            Slot::Man(at) => Some(self.man(index, at, word)),
+            _ => self.square(index, plane - 1, &self.fixed(index, slice, word)),
+        };
         square.is_none_or(|square| crossed(color(self.side)) >> square & 1 == 1)
+    }
+
+    /// The square of a man of a word.
+    fn man(&self, index: &Index, at: usize, word: usize) -> u8 {
+        // Words are numbered by 32 bits, in which division is fast.
+        index.attackers.squares[(word as u32 % index.attackers.len() as u32) as usize][at]
+    }
+
+    /// Cells of a word beyond which nothing attacks the piece of a plane, or checks, whatever stands where: all of them where
+    /// more than the bit axis may attack it.
+    pub fn reach(&self, index: &Index, plane: usize, slice: usize, word: usize) -> u128 {
+        let enemy = color(self.side).opposite();
+        let aim = |role, square: u8| Geometry::get().reach(enemy, role, usize::from(square));
+        match plane {
+            0 if self.checkers.is_empty() => {
+                self.axis_checker.map_or(0, |role| aim(role, self.fixed(index, slice, word).king))
+            }
+            0 => u128::MAX,
+            _ => match self.slots[plane - 1].0 {
+                Slot::Man(at) if self.hunters.is_empty() && self.home == 0 => {
+                    self.axis_hunter.map_or(0, |role| aim(role, self.man(index, at, word)))
+                }
+                _ => u128::MAX,
+            },
+        }
     }
 
     /// The cells of a word in which something may attack the piece of a plane; some of these attacks may not count.

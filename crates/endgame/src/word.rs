@@ -38,6 +38,7 @@ pub(crate) const fn crossed(color: Color) -> u128 {
 }
 
 /// The word of the mirrored position: every group of nine bits reversed.
+#[inline]
 pub(crate) fn mirror(w: u128) -> u128 {
     let swap = |left: u32, by: u32| (w & file(left)) << by | (w >> by) & file(left);
     swap(0, 8) | swap(1, 6) | swap(2, 4) | swap(3, 2) | w & (file(4) | OFF_BOARD)

@@ -74,6 +74,23 @@ impl Frontier {
         }
     }
 
+    /// Takes out the cells of another set.
+    pub fn remove(&mut self, other: &Self) {
+        let (mut at, mut emptied) = (0, false);
+        for (word, bits) in other.iter() {
+            at += self.words[at..].partition_point(|&w| w < word);
+            if self.words.get(at) == Some(&word) {
+                self.bits[at] &= !bits;
+                emptied |= self.bits[at] == 0;
+            }
+        }
+        if emptied {
+            let mut bits = self.bits.iter();
+            self.words.retain(|_| bits.next() != Some(&0));
+            self.bits.retain(|&bits| bits != 0);
+        }
+    }
+
     /// How many words are not empty.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -272,6 +289,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn cells_leave(mut a in frontier(), b in frontier()) {
+            let gone = |word| b.get(word);
+            let left: Vec<_> = a.iter().map(|(word, bits)| (word, bits & !gone(word))).filter(|(_, bits)| *bits != 0).collect();
+            a.remove(&b);
+            prop_assert_eq!(a.iter().collect::<Vec<_>>(), left);
+            prop_assert_eq!(a.words.len(), a.bits.len());
+        }
+
         #[test]
         fn several_follow_each_other(a in frontier(), b in frontier()) {
             let mut bytes = Vec::new();
