@@ -17,12 +17,20 @@ fn folder() -> PathBuf {
 }
 
 /// A command of the workspace. All are built first: tests of one package are not told of the commands of others.
+/// They are built as the tests of all packages have them, so that nothing is built twice where all are tested.
 fn command(name: &str) -> Command {
     static BUILT: Once = Once::new();
     let folder = folder();
     BUILT.call_once(|| {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.args(["build", "--quiet", "--workspace", "--bins", "--target-dir"]).arg(folder.parent().unwrap());
+        cargo.args(["test", "--quiet", "--workspace", "--no-run", "--target-dir"]).arg(folder.parent().unwrap());
+        // What cargo tells a test of its package has some build scripts run again, and all that needs them built again.
+        for (name, _) in std::env::vars_os() {
+            let told = name.to_string_lossy();
+            if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|start| told.starts_with(start)) {
+                cargo.env_remove(name);
+            }
+        }
         if !cfg!(debug_assertions) {
             cargo.arg("--release");
         }
