@@ -8,6 +8,7 @@ use std::io::Write;
 
 use canju_probe::ProbeError;
 use canju_records::{Record, Step};
+use canju_retro::Rules;
 use canju_xiangqi::notation::Notation;
 
 use crate::arguments::{AnnotateArguments, AnnotateFormat};
@@ -30,13 +31,13 @@ struct Annotated<'a> {
 #[derive(Clone, Copy)]
 struct Style {
     notation: Notation,
-    rules: &'static str,
+    rules: Rules,
 }
 
 pub(crate) fn run(arguments: &AnnotateArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let read = file::read(&arguments.file)?;
     let asker = Asker::new(tables::open(&arguments.tables)?);
-    let style = Style { notation: arguments.notation.into(), rules: arguments.tables.rules.name() };
+    let style = Style { notation: arguments.notation.into(), rules: arguments.tables.rules };
     let format = if arguments.json { AnnotateFormat::Json } else { arguments.format };
     let mut games = Vec::new();
     for (number, record) in (1..).zip(&read.records) {

@@ -2,11 +2,12 @@
 
 use canju_probe::{ProbeError, Value, Wdl};
 use canju_records::Ply;
+use canju_retro::Rules;
 use canju_xiangqi::{Color, Move};
 use serde::Serialize;
 
 use crate::ask::{Answer, Asker};
-use crate::words::counted;
+use crate::words::{counted, violation};
 
 /// What is wrong with a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +170,7 @@ impl Tally {
     }
 
     /// In words.
-    pub fn words(&self) -> String {
+    pub fn words(&self, rules: Rules) -> String {
         let kinds =
             [(self.win_to_draw, "win to draw"), (self.win_to_loss, "win to loss"), (self.draw_to_loss, "draw to loss")];
         let kinds: Vec<String> =
@@ -180,11 +181,11 @@ impl Tally {
             format!("{}{kinds}", counted(self.mistakes(), "mistake", "mistakes")),
         ];
         if self.slower > 0 {
-            let by = by(self.slower_plies, self.slower_orders);
+            let by = by(self.slower_plies, self.slower_orders, rules);
             words.push(format!("{} by {by}", counted(self.slower, "longer win", "longer wins")));
         }
         if self.sooner > 0 {
-            let by = by(self.sooner_plies, self.sooner_orders);
+            let by = by(self.sooner_plies, self.sooner_orders, rules);
             words.push(format!("{} by {by}", counted(self.sooner, "shorter loss", "shorter losses")));
         }
         if self.unknown > 0 {
@@ -195,8 +196,9 @@ impl Tally {
 }
 
 /// What several moves lost together: some plies, others violations of the rules of repetition.
-fn by(plies: u32, orders: u32) -> String {
-    let orders = (orders > 0).then(|| counted(orders, "perpetual check or chase", "perpetual checks or chases"));
+fn by(plies: u32, orders: u32, rules: Rules) -> String {
+    let (one, several) = violation(rules);
+    let orders = (orders > 0).then(|| counted(orders, one, several));
     let plies = (plies > 0).then(|| counted(plies, "ply", "plies"));
     plies.into_iter().chain(orders).collect::<Vec<_>>().join(" and ")
 }
@@ -249,10 +251,11 @@ mod tests {
         };
         let mut tally = Tally::default();
         tally.count(&judged(value(Wdl::Win, 0, 55), value(Wdl::Win, 1, 3)));
-        assert_eq!(tally.words(), "1 move judged, 0 mistakes, 1 longer win by 1 perpetual check or chase");
+        assert_eq!(tally.words(Rules::Axf), "1 move judged, 0 mistakes, 1 longer win by 1 perpetual check or chase");
         tally.count(&judged(value(Wdl::Win, 1, 3), value(Wdl::Win, 1, 5)));
         let words = "2 moves judged, 0 mistakes, 2 longer wins by 2 plies and 1 perpetual check or chase";
-        assert_eq!(tally.words(), words);
+        assert_eq!(tally.words(Rules::Axf), words);
+        assert!(tally.words(Rules::Check).ends_with("2 longer wins by 2 plies and 1 perpetual check"));
         assert_eq!((tally.slower, tally.slower_plies, tally.slower_orders), (2, 2, 1));
     }
 }

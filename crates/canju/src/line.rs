@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &LineArguments, out: &mut dyn Write) -> anyhow::Res
         writeln!(out, "{}", serde_json::to_string(&line)?)?;
         return Ok(());
     }
-    writeln!(out, "{}  {}", position.to_fen(), words::value(&value))?;
+    writeln!(out, "{}  {}", position.to_fen(), words::value(&value, asked.tables.rules))?;
     let texts: Vec<&str> = moves.iter().map(|m| m.text.as_str()).collect();
     // Where Black begins, its first move is the second half of a pair.
     let (half, pairs) = texts.split_at(position.turn().index().min(texts.len()));

@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::Re
     let won_by = WonBy::of(&answer, &moves);
     let is_won = won_by.is_some();
     let text = |chosen| write_move(&position, chosen, asked.notation.into());
-    let rules = asked.tables.rules.name();
+    let rules = asked.tables.rules;
     if asked.json {
         let rate = |(chosen, answer): &(Move, Answer)| Rated {
             chosen: chosen.to_string(),
@@ -85,18 +85,18 @@ pub(crate) fn run(arguments: &ProbeArguments, out: &mut dyn Write) -> anyhow::Re
         let probed = Probed {
             fen: position.to_fen(),
             endgame: tables::endgame_of(&position),
-            rules,
+            rules: rules.name(),
             value: (&answer).into(),
             won_by,
             moves: moves.iter().map(rate).collect(),
         };
         writeln!(out, "{}", serde_json::to_string(&probed)?)?;
     } else {
-        writeln!(out, "{}  {}, {rules} rules", position.to_fen(), tables::endgame_of(&position))?;
-        let told = words::answer_or_win(&answer, won_by.as_ref().map(|won| (text(won.chosen), &won.value)));
+        writeln!(out, "{}  {}, {} rules", position.to_fen(), tables::endgame_of(&position), rules.name())?;
+        let told = words::answer_or_win(&answer, won_by.as_ref().map(|won| (text(won.chosen), &won.value)), rules);
         writeln!(out, "{} to move: {told}{}", position.turn(), ending(&position))?;
         for (chosen, answer) in &moves {
-            writeln!(out, "  {}  {}", text(*chosen), words::answer(answer))?;
+            writeln!(out, "  {}  {}", text(*chosen), words::answer(answer, rules))?;
         }
     }
     match &answer {

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use canju_records::Record;
+use canju_retro::Rules;
 use canju_xiangqi::Position;
 use canju_xiangqi::notation::{Notation, write_move};
 use serde::Serialize;
@@ -57,7 +58,7 @@ struct Met {
 pub(crate) fn run(path: &Path, asked: &Asked, out: &mut dyn Write) -> anyhow::Result<()> {
     let read = file::read(path)?;
     let asker = Asker::new(tables::open(&asked.tables)?);
-    let rules = asked.tables.rules.name();
+    let rules = asked.tables.rules;
     let mut records = Vec::new();
     for (number, record) in (1..).zip(&read.records) {
         let met = meet(record, asked.notation.into(), &asker)?;
@@ -68,11 +69,11 @@ pub(crate) fn run(path: &Path, asked: &Asked, out: &mut dyn Write) -> anyhow::Re
                 writeln!(out)?;
             }
             writeln!(out, "{}", file::heading(number, record))?;
-            tell(record, &met, out)?;
+            tell(record, &met, rules, out)?;
         }
     }
     if asked.json {
-        let probed = Probed { format: read.format.name(), rules, records };
+        let probed = Probed { format: read.format.name(), rules: rules.name(), records };
         writeln!(out, "{}", serde_json::to_string(&probed)?)?;
     }
     Ok(())
@@ -100,10 +101,10 @@ fn meet(record: &Record, notation: Notation, asker: &Asker) -> anyhow::Result<Ve
     Ok(met)
 }
 
-fn tell(record: &Record, met: &[Met], out: &mut dyn Write) -> anyhow::Result<()> {
+fn tell(record: &Record, met: &[Met], rules: Rules, out: &mut dyn Write) -> anyhow::Result<()> {
     for Met { position, led, answer, won_by } in met {
         let won_by = won_by.as_ref().map(|(won, text)| (text.clone(), &won.value));
-        let words = words::answer_or_win(answer, won_by) + probe::ending(position);
+        let words = words::answer_or_win(answer, won_by, rules) + probe::ending(position);
         let led = led.as_ref().map(|(_, text)| format!("{text}  ")).unwrap_or_default();
         writeln!(out, "  {led}{}  {}: {words}", position.to_fen(), tables::endgame_of(position))?;
     }

@@ -2,7 +2,7 @@
 
 pub(crate) use canju_command::words::{counted, counted_plies, distance};
 use canju_probe::{Reason, Unknown, Value, Wdl};
-use canju_retro::{Outcome, TableName};
+use canju_retro::{Outcome, Rules, TableName};
 use canju_table::Verified;
 
 use crate::ask::Answer;
@@ -22,10 +22,18 @@ pub(crate) fn written(table: &TableName, verified: Verified) -> String {
     format!("{table}: {shards}, {} bytes are what was written", grouped(verified.bytes))
 }
 
+/// What the rules of repetition forbid, one and several of it.
+pub(crate) const fn violation(rules: Rules) -> (&'static str, &'static str) {
+    match rules {
+        Rules::Check => ("perpetual check", "perpetual checks"),
+        _ => ("perpetual check or chase", "perpetual checks or chases"),
+    }
+}
+
 /// A value in a sentence's words.
-pub(crate) fn value(value: &Value) -> String {
+pub(crate) fn value(value: &Value, rules: Rules) -> String {
     if value.order > 0 {
-        return forbidden(value);
+        return forbidden(value, violation(rules).0);
     }
     let far = |distance: Option<u16>| distance.map(|n| plies(value.outcome, n));
     match (value.outcome, far(value.dtm), far(value.dtc)) {
@@ -41,10 +49,10 @@ pub(crate) fn value(value: &Value) -> String {
 
 /// A value of an order above 0. Its plies are no distance to mate: they are the most until the loser can only go on by a
 /// violation, which he may commit or break off.
-fn forbidden(value: &Value) -> String {
+fn forbidden(value: &Value, violation: &str) -> String {
     let goes_on = match value.outcome {
-        Wdl::Win => "the opponent can only go on with a perpetual check or chase",
-        _ => "only a perpetual check or chase goes on",
+        Wdl::Win => format!("the opponent can only go on with a {violation}"),
+        _ => format!("only a {violation} goes on"),
     };
     let within = |n: u16| match n {
         0 => "from here".to_owned(),
@@ -57,7 +65,7 @@ fn forbidden(value: &Value) -> String {
         (Some(mate), Some(conversion)) => {
             format!("{} {goes_on}, {} that or a conversion", within(mate), within(conversion))
         }
-        (None, None) => goes_on.to_owned(),
+        (None, None) => goes_on,
     };
     let breaks_off = match value.order {
         1 => "which must be broken off".to_owned(),
@@ -67,23 +75,23 @@ fn forbidden(value: &Value) -> String {
 }
 
 /// A value, or why there is none.
-pub(crate) fn answer(answer: &Answer) -> String {
+pub(crate) fn answer(answer: &Answer, rules: Rules) -> String {
     match answer {
-        Ok(value) => self::value(value),
+        Ok(value) => self::value(value, rules),
         Err(unknown) => self::unknown(unknown),
     }
 }
 
 /// The same, and of an unknown position a move that is known to win it.
-pub(crate) fn answer_or_win(answer: &Answer, won_by: Option<(String, &Value)>) -> String {
+pub(crate) fn answer_or_win(answer: &Answer, won_by: Option<(String, &Value)>, rules: Rules) -> String {
     match (answer, won_by) {
         // Nothing is faster.
-        (Err(_), Some((_, value))) if value.dtm == Some(1) => self::value(value),
+        (Err(_), Some((_, value))) if value.dtm == Some(1) => self::value(value, rules),
         (Err(unknown), Some((chosen, value))) => {
             let fastest = self::unknown(unknown);
-            format!("at least a win: {chosen} ({}); the fastest is {fastest}", self::value(value))
+            format!("at least a win: {chosen} ({}); the fastest is {fastest}", self::value(value, rules))
         }
-        _ => self::answer(answer),
+        _ => self::answer(answer, rules),
     }
 }
 
@@ -139,7 +147,7 @@ mod tests {
 
     #[test]
     fn plies_before_a_violation_are_not_called_a_mate() {
-        let of = |outcome, order, dtm, dtc| value(&Value { outcome, order, dtm, dtc });
+        let of = |outcome, order, dtm, dtc| value(&Value { outcome, order, dtm, dtc }, Rules::Axf);
         assert_eq!(of(Wdl::Win, 0, Some(3), None), "win, mate in 3 plies (2 moves)");
         let cases = [
             (
@@ -169,6 +177,8 @@ mod tests {
         for (told, wanted) in cases {
             assert_eq!(told, wanted);
         }
+        let lost = value(&Value { outcome: Wdl::Loss, order: 1, dtm: Some(0), dtc: None }, Rules::Check);
+        assert_eq!(lost, "loss: from here only a perpetual check goes on, which must be broken off");
     }
 
     #[test]

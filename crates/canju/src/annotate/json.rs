@@ -96,7 +96,7 @@ pub(super) fn game(game: &Annotated<'_>, style: Style) -> Game {
 }
 
 pub(super) fn write(format: Format, games: Vec<Game>, style: Style, out: &mut dyn Write) -> anyhow::Result<()> {
-    let all = Games { format: format.name(), rules: style.rules, games };
+    let all = Games { format: format.name(), rules: style.rules.name(), games };
     writeln!(out, "{}", serde_json::to_string(&all)?)?;
     Ok(())
 }

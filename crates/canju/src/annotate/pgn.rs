@@ -18,14 +18,18 @@ const DUBIOUS: u8 = 6;
 
 pub(super) fn game(game: &Annotated<'_>, style: Style) -> String {
     let mut record = Record { tree: Tree::new(), ..game.record.clone() };
-    let mut start =
-        format!("{OURS}{} to move: {}, {} rules", record.start.turn(), words::answer(&game.start), style.rules);
+    let mut start = format!(
+        "{OURS}{} to move: {}, {} rules",
+        record.start.turn(),
+        words::answer(&game.start, style.rules),
+        style.rules.name()
+    );
     for warning in &record.warnings {
         start.push_str(&format!("\n{OURS}{warning}"));
     }
     if !game.steps.is_empty() {
-        start.push_str(&format!("\n{OURS}Red: {}", game.summary.red.words()));
-        start.push_str(&format!("\n{OURS}Black: {}", game.summary.black.words()));
+        start.push_str(&format!("\n{OURS}Red: {}", game.summary.red.words(style.rules)));
+        start.push_str(&format!("\n{OURS}Black: {}", game.summary.black.words(style.rules)));
     }
     let old = &game.record.tree;
     record.tree.add_comment(NodeId::START, &without_ours(old.comment(NodeId::START)));

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use canju_records::{NodeId, Ply, Step};
+use canju_retro::Rules;
 use canju_xiangqi::Color;
 use canju_xiangqi::notation::write_move;
 
@@ -17,8 +18,8 @@ pub(super) fn write(number: usize, game: &Annotated<'_>, style: Style, out: &mut
     }
     writeln!(out, "{}", file::heading(number, record))?;
     let (endgame, start) = (tables::endgame_of(&record.start), &record.start);
-    writeln!(out, "{}  {endgame}, {} rules", start.to_fen(), style.rules)?;
-    writeln!(out, "{} to move: {}{}", start.turn(), words::answer(&game.start), probe::ending(start))?;
+    writeln!(out, "{}  {endgame}, {} rules", start.to_fen(), style.rules.name())?;
+    writeln!(out, "{} to move: {}{}", start.turn(), words::answer(&game.start, style.rules), probe::ending(start))?;
     said(record.tree.comment(NodeId::START), 1, out)?;
     let mut depth = 0_usize;
     for (step, judged) in &game.steps {
@@ -41,7 +42,7 @@ pub(super) fn write(number: usize, game: &Annotated<'_>, style: Style, out: &mut
     }
     for color in Color::ALL {
         let mut summary = game.summary;
-        writeln!(out, "{color}: {}", summary.of(color).words())?;
+        writeln!(out, "{color}: {}", summary.of(color).words(style.rules))?;
     }
     Ok(())
 }
@@ -59,11 +60,17 @@ fn told(game: &Annotated<'_>, ply: &Ply, judged: &Judged, style: Style) -> Strin
     let dots = if ply.before.turn() == Color::Red { "." } else { "..." };
     let text = write_move(&ply.before, ply.chosen, style.notation);
     let mark = marked(ply, judged, style).map(|mark| format!("  ** {mark}")).unwrap_or_default();
-    format!("{:4}{dots:3} {text}  {}{}{mark}", half / 2 + 1, words::answer(&judged.after), probe::ending(&ply.after))
+    format!(
+        "{:4}{dots:3} {text}  {}{}{mark}",
+        half / 2 + 1,
+        words::answer(&judged.after, style.rules),
+        probe::ending(&ply.after)
+    )
 }
 
-const fn perpetual(orders: u16) -> &'static str {
-    if orders == 1 { "perpetual check or chase" } else { "perpetual checks or chases" }
+const fn perpetual(orders: u16, rules: Rules) -> &'static str {
+    let (one, several) = words::violation(rules);
+    if orders == 1 { one } else { several }
 }
 
 /// What a move lost, and what was best, in words; `None` for one that lost nothing.
@@ -73,8 +80,12 @@ pub(super) fn marked(ply: &Ply, judged: &Judged, style: Style) -> Option<String>
         Mark::Result => format!("{} to {}", before.outcome.name(), after.outcome.name()),
         Mark::Slower(Lost::Plies(plies)) => format!("wins {} later", words::counted_plies(plies)),
         Mark::Sooner(Lost::Plies(plies)) => format!("loses {} sooner", words::counted_plies(plies)),
-        Mark::Slower(Lost::Orders(orders)) => format!("wins later, after {orders} more {}", perpetual(orders)),
-        Mark::Sooner(Lost::Orders(orders)) => format!("loses sooner, with {orders} less {}", perpetual(orders)),
+        Mark::Slower(Lost::Orders(orders)) => {
+            format!("wins later, after {orders} more {}", perpetual(orders, style.rules))
+        }
+        Mark::Sooner(Lost::Orders(orders)) => {
+            format!("loses sooner, with {orders} less {}", perpetual(orders, style.rules))
+        }
     };
     let best: Vec<String> = judged.best.iter().map(|&chosen| write_move(&ply.before, chosen, style.notation)).collect();
     // A whole list of moves that all draw tells nothing.
@@ -82,5 +93,5 @@ pub(super) fn marked(ply: &Ply, judged: &Judged, style: Style) -> Option<String>
         [first, second, third, _, ..] => format!("{first}, {second}, {third} or {} others", best.len() - 3),
         _ => best.join(" or "),
     };
-    Some(format!("{lost}; best {best} ({})", words::value(before)))
+    Some(format!("{lost}; best {best} ({})", words::value(before, style.rules)))
 }
