@@ -16,7 +16,7 @@ fn folder() -> PathBuf {
     test.ancestors().nth(2).unwrap().to_owned()
 }
 
-/// A command of the workspace. All are built first: tests of one package are not told of the commands of others.
+/// A command of a package that has tests of it. They are built first: tests of one package are not told of the commands of others.
 /// They are built as the tests of all packages have them, so that nothing is built twice where all are tested.
 fn command(name: &str) -> Command {
     static BUILT: Once = Once::new();

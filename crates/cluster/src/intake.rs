@@ -83,9 +83,7 @@ impl Conductor {
             let mut closed = Closed::new(&table);
             let works = self.enlist(id, plan.rules, table, commits);
             if works.is_empty() {
-                // Those that an earlier coordinator committed for the job count as done.
-                let is_built = job.built.iter().any(|built| built.table == closed.table.as_str());
-                job.present += u32::from(!is_built);
+                job.note_present(&closed);
             } else {
                 closed.works.clone_from(&works);
                 job.total += works.len() as u32;
@@ -189,6 +187,41 @@ mod tests {
             conductor.resume(Duration::ZERO, &record, plan.clone(), 0);
             let job = conductor.job(Duration::ZERO, JobId(7)).unwrap();
             assert_eq!((job.total, job.done, job.present), counts);
+        }
+    }
+
+    #[test]
+    fn a_table_that_was_built_and_is_gone_counts_once() {
+        let metrics = [Metric::Wdl, Metric::Dtm];
+        let built = |name: &str| wire::Built { table: name.into(), metric: "dtm".into(), ..Default::default() };
+        let plan = |name, is_there: bool| {
+            let sample = TablePlan::sample(name, vec![50], 4000);
+            if is_there {
+                TablePlan { present: metrics.into(), ..sample }
+            } else {
+                TablePlan { build: vec![Metric::Dtm], ..sample }
+            }
+        };
+        // The second one was deleted, or is found damaged later.
+        for is_gone in [true, false] {
+            let tables = vec![plan("T1", true), plan("T2", !is_gone), plan("T3", false)];
+            let all: u64 = tables.iter().map(|table| table.positions).sum();
+            let plan = Plan {
+                asked: vec![TableName::new("T3").unwrap()],
+                metrics: vec![Metric::Dtm],
+                rules: Rules::Plain,
+                tables,
+            };
+            let mut record = JobRecord::asked(JobId(7), vec!["T3".into()], vec!["dtm".into()], Rules::Plain);
+            (record.done, record.built) = (2, vec![built("T1"), built("T2")]);
+            let mut conductor = Conductor::new(Settings::default(), 1);
+            conductor.resume(Duration::ZERO, &record, plan.clone(), 0);
+            let job = conductor.jobs.get_mut(&JobId(7)).unwrap();
+            if !is_gone {
+                job.begin_again(WorkId(99), &plan.tables[1]);
+                assert_eq!(job.closure[1].works, [WorkId(99)], "its box tells of the repair");
+            }
+            assert_eq!((job.total, job.done, job.present, job.positions), (3, 1, 0, all));
         }
     }
 }

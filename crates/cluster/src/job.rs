@@ -94,8 +94,10 @@ impl Job {
         let mut job = Self::new(now, JobId(record.id), asked, metrics, record.rules.parse()?);
         job.take_over(record);
         job.total = record.total;
+        job.done = record.done;
         job.present = record.present;
         job.positions = record.positions;
+        job.positions_done = record.positions_done;
         job.state = match record.state {
             RecordState::Running => JobState::Running,
             RecordState::Done => JobState::Done,
@@ -106,12 +108,8 @@ impl Job {
         Ok(job)
     }
 
-    /// Counts what earlier coordinators have done of it.
+    /// Takes over what earlier coordinators have done of it. Which tables of it are there still, the plan knows.
     pub(crate) fn take_over(&mut self, record: &JobRecord) {
-        self.total = record.done;
-        self.done = record.done;
-        self.positions = record.positions_done;
-        self.positions_done = record.positions_done;
         self.labels = record.labels;
         self.built = record.built.clone();
         self.earlier = (record.seconds, record.cpu_seconds, record.peak_memory);
@@ -120,6 +118,9 @@ impl Job {
     /// A table of the closure that was there, or that was built for this job, is to be built once more. It counts once.
     pub(crate) fn begin_again(&mut self, work: WorkId, plan: &TablePlan) {
         self.open.insert(work);
+        for closed in self.closure.iter_mut().filter(|closed| closed.table == plan.table) {
+            closed.works.push(work);
+        }
         if self.built.iter().any(|built| built.table == plan.table.as_str()) {
             self.done = self.done.saturating_sub(1);
             self.positions_done = self.positions_done.saturating_sub(plan.positions);
@@ -139,6 +140,18 @@ impl Job {
                 *before = built;
             }
             None => self.built.push(built),
+        }
+    }
+
+    /// A table is there, whoever has built it.
+    pub(crate) fn note_present(&mut self, table: &Closed) {
+        if self.built.iter().any(|built| built.table == table.table.as_str()) {
+            self.total += 1;
+            self.done += 1;
+            self.positions += table.positions;
+            self.positions_done += table.positions;
+        } else {
+            self.present += 1;
         }
     }
 

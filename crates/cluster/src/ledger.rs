@@ -160,7 +160,8 @@ impl Ledger {
         }
     }
 
-    /// Tries once to write each record that is to be written now: one that cannot be written keeps no other from it.
+    /// Tries once to write each record that is to be written now: one that cannot be written keeps no other from it, but
+    /// nothing more is written where another coordinator writes.
     ///
     /// # Errors
     /// What was wrong with the first that was not written.
@@ -168,7 +169,10 @@ impl Ledger {
         let ids: Vec<u64> = self.pending().keys().copied().collect();
         let mut first = Ok(());
         for id in ids {
-            first = first.and(self.settle(id).await);
+            match self.settle(id).await {
+                Err(Unwritten::Fenced) => return Err(Unwritten::Fenced),
+                settled => first = first.and(settled),
+            }
         }
         first
     }
@@ -199,7 +203,7 @@ impl Ledger {
                 // It may be what this reign wrote itself, in a call that was given up or whose answer was lost.
                 Err(StoreError::Changed { .. } | StoreError::AlreadyExists { .. }) if again => {
                     match self.store.get(&name).await {
-                        Ok(found) if self.is_own(&found) => drop(tags.insert(record.id, found.etag)),
+                        Ok(found) if self.is_own(record.id, &found) => drop(tags.insert(record.id, found.etag)),
                         Ok(_) | Err(StoreError::NotFound { .. }) => return Err(Unwritten::Fenced),
                         Err(error) => return Err(failed(error.into())),
                     }
@@ -213,8 +217,8 @@ impl Ledger {
         Err(Unwritten::Fenced)
     }
 
-    fn is_own(&self, found: &Object) -> bool {
-        JobRecord::parse("", &found.bytes).is_ok_and(|record| record.reign == self.reign)
+    fn is_own(&self, id: u64, found: &Object) -> bool {
+        JobRecord::parse(&JobRecord::key_of(id), &found.bytes).is_ok_and(|record| record.reign == self.reign)
     }
 }
 
@@ -224,6 +228,21 @@ mod tests {
     use canju_store::FolderStore;
 
     use super::*;
+
+    #[tokio::test]
+    async fn what_this_reign_wrote_in_a_call_that_was_given_up_is_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(FolderStore::open(folder.path()).unwrap());
+        let record = JobRecord::asked(JobId(7), Vec::new(), Vec::new(), Rules::Plain);
+        let of = |reign| Ledger::new(Arc::clone(&store) as Arc<dyn Store>, reign);
+        let (ledger, given_up, next) = (of(1), of(1), of(2));
+        for writer in [&ledger, &given_up] {
+            assert!(writer.write(&record).await.is_ok());
+        }
+        ledger.note(record.clone());
+        assert!(ledger.settle(7).await.is_ok() && ledger.pending().is_empty());
+        assert!(matches!(next.write(&record).await, Err(Unwritten::Fenced)));
+    }
 
     #[tokio::test]
     async fn a_record_that_cannot_be_written_keeps_no_other_from_being_flushed() {

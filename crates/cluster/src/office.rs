@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use canju_retro::{Game, Metric, Rules};
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use tonic::Status;
 
 use crate::commit::{commit, present};
@@ -31,6 +31,8 @@ const CALLS: usize = 64;
 const TICK: Duration = Duration::from_millis(250);
 /// Times that a lease is held after which one that was not renewed makes its coordinator unready.
 const UNSURE: u32 = 3;
+/// What is still to be written when a coordinator stops has so long: a store that is away does not keep it from stopping.
+const FLUSH: Duration = Duration::from_secs(10);
 
 pub(crate) type Line = mpsc::Sender<Result<wire::Command, Status>>;
 
@@ -403,8 +405,12 @@ impl Office {
         for record in self.look(|conductor, now| conductor.records_at_work(now)) {
             self.ledger.note(record);
         }
-        if let Err(error) = self.ledger.flush().await.map_err(refused) {
-            tracing::error!(error = %error.line(), "not all records of jobs are written: some jobs go on from older ones");
+        let told = match timeout(FLUSH, self.ledger.flush()).await {
+            Ok(flushed) => flushed.map_err(|error| refused(error).line()),
+            Err(late) => Err(late.to_string()),
+        };
+        if let Err(error) = told {
+            tracing::error!(error, "not all records of jobs are written: some jobs go on from older ones");
         }
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Closed {
     pub(crate) table: TableName,
     pub(crate) smaller: Vec<TableName>,
     pub(crate) positions: u64,
-    /// What gives it its missing metrics; empty when the store had them.
+    /// What gives it its missing metrics, or builds it once more; empty when the store had them.
     pub(crate) works: Vec<WorkId>,
 }
 

@@ -66,7 +66,7 @@ impl FolderStore {
         work: impl FnOnce(&Folder) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let folder = Arc::clone(&self.0);
-        match tokio::task::spawn_blocking(move || work(&folder)).await {
+        match tokio::task::spawn_blocking(move || folder.judge(work)).await {
             Ok(result) => result,
             Err(stopped) => Err(StoreError::Unavailable {
                 what: "to work on files".to_owned(),
@@ -80,6 +80,18 @@ impl FolderStore {
 impl Folder {
     fn place(&self) -> String {
         format!("the folder {}", self.root.display())
+    }
+
+    /// Does some work. What fails while the folder comes back has failed for that, whoever of several notices it first.
+    fn judge<T>(&self, work: impl FnOnce(&Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let returns = || self.scratch.as_ref().map(Scratch::returns);
+        let before = returns();
+        match work(self) {
+            Err(error) if !error.is_transient() && returns() != before => {
+                Err(self.away(io::Error::other(error), "to be used"))
+            }
+            done => done,
+        }
     }
 
     /// True where the folder that was opened is not there: its disk is away, or somebody has moved it.

@@ -30,6 +30,8 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 pub(crate) struct Scratch {
     hidden: PathBuf,
     own: Mutex<Own>,
+    /// How often there was an own folder again.
+    returns: AtomicU64,
 }
 
 /// The folder of its own.
@@ -51,7 +53,7 @@ impl Scratch {
         let hidden = root.join(HIDDEN);
         fs::create_dir_all(&hidden)?;
         let own = Mutex::new(Own::make(&hidden)?);
-        let scratch = Self { hidden, own };
+        let scratch = Self { hidden, own, returns: AtomicU64::new(0) };
         drop(scratch.write(b"can be written")?);
         Ok(scratch)
     }
@@ -72,8 +74,14 @@ impl Scratch {
             && let Ok(made) = Own::make(&self.hidden)
         {
             *own = made;
+            self.returns.fetch_add(1, Ordering::Release);
         }
         true
+    }
+
+    /// Another number after each time that the folder was away and came back: what failed meanwhile may have failed for that.
+    pub(crate) fn returns(&self) -> u64 {
+        self.returns.load(Ordering::Acquire)
     }
 
     /// Writes bytes aside, durably.

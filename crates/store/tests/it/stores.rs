@@ -67,6 +67,32 @@ async fn a_folder_that_is_away_may_come_back() {
     assert!(matches!(store.get(&key("none")).await, Err(StoreError::NotFound { .. })));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_several_write_when_a_folder_comes_back_may_be_tried_again() {
+    let place = tempfile::tempdir().unwrap();
+    let here = place.path().join("here");
+    let store = FolderStore::open(&here).unwrap();
+    for round in 0..20 {
+        for entry in fs::read_dir(here.join(".canju")).unwrap().map(Result::unwrap) {
+            if entry.path().is_dir() {
+                fs::remove_dir_all(entry.path()).unwrap();
+            }
+        }
+        let writing: Vec<_> = (0..16)
+            .map(|n| {
+                let store = store.clone();
+                tokio::spawn(async move { store.put(&key(&format!("{round}/{n}")), "new".into()).await })
+            })
+            .collect();
+        for written in writing {
+            if let Err(error) = written.await.unwrap() {
+                assert!(error.is_transient(), "{error}");
+            }
+        }
+        store.put(&key("last"), "new".into()).await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_folder_that_came_back_without_its_locks_is_used_again() {
     let place = tempfile::tempdir().unwrap();
