@@ -267,9 +267,10 @@ async fn a_record_that_another_wrote_ends_a_reign() {
     let job = submit(&mut client).await;
     at_the_gate(&game, 2).await;
     let record = Key::new(&format!("jobs/{job}.json")).unwrap();
-    let mut bytes = store.get(&record).await.unwrap().bytes.to_vec();
-    bytes.push(b'\n');
-    store.put(&record, bytes.into()).await.unwrap();
+    let mut json: serde_json::Value = serde_json::from_slice(&store.get(&record).await.unwrap().bytes).unwrap();
+    assert_eq!(json["reign"], 1);
+    json["reign"] = 7.into();
+    store.put(&record, json.to_string().into()).await.unwrap();
     open(&game);
     // It finds out when it says that the job is done, and goes by what is written when it has the lease again.
     until("another reign", async || reign(&store).await == 2).await;
