@@ -32,7 +32,7 @@ const TICK: Duration = Duration::from_millis(250);
 /// Times that a lease is held after which one that was not renewed makes its coordinator unready.
 const UNSURE: u32 = 3;
 /// What is still to be written when a coordinator stops has so long: a store that is away does not keep it from stopping.
-const FLUSH: Duration = Duration::from_secs(10);
+const FLUSH: Duration = Duration::from_secs(3);
 
 pub(crate) type Line = mpsc::Sender<Result<wire::Command, Status>>;
 

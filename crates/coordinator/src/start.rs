@@ -24,6 +24,8 @@ use crate::summary::summary;
 
 /// How often it is looked whether local workers are there.
 const ARRIVAL: Duration = Duration::from_millis(20);
+/// What a stop may still take: a store that is away does not keep a coordinator from ending.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Starts a coordinator, and what goes with it in this process.
 pub(crate) async fn start(mut arguments: Start) -> Result<()> {
@@ -93,7 +95,9 @@ pub(crate) async fn start(mut arguments: Start) -> Result<()> {
         },
     };
     drop(stop);
-    let _ = tokio::time::timeout(Duration::from_secs(3), async { while tasks.join_next().await.is_some() {} }).await;
+    if tokio::time::timeout(FAREWELL, async { while tasks.join_next().await.is_some() {} }).await.is_err() {
+        tracing::warn!("the lease may not be given back: who comes next waits until it is over");
+    }
     result
 }
 

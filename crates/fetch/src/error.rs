@@ -13,8 +13,9 @@ use canju_table::{ManifestError, MergeConflict, rules_given, shell_word};
 pub enum FetchError {
     /// The source has no such table.
     #[error(
-        "there is no table {table} in {place}: see what there is with `fetch list --from {}`, or build it with `coordinator start --build {table}{} --store FOLDER`",
+        "there is no table {table} in {place}: see what there is with `fetch list --from {}{}`, or build it with `coordinator start --build {table}{} --store FOLDER`",
         as_given(.place),
+        rules_given(*.rules),
         rules_given(*.rules)
     )]
     NoTable {
