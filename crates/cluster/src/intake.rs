@@ -159,8 +159,6 @@ impl Conductor {
 
 #[cfg(test)]
 mod tests {
-    use canju_retro::TableName;
-
     use super::*;
     use crate::{Settings, wire};
 
@@ -168,16 +166,8 @@ mod tests {
     fn what_the_store_had_is_counted_by_the_next_coordinator_too() {
         let metrics = [Metric::Wdl, Metric::Dtm];
         let there = |name| TablePlan { present: metrics.into(), ..TablePlan::sample(name, vec![50], 4000) };
-        let plan = Plan {
-            asked: vec![TableName::new("T3").unwrap()],
-            metrics: vec![Metric::Dtm],
-            rules: Rules::Plain,
-            tables: vec![
-                there("T1"),
-                there("T2"),
-                TablePlan { build: vec![Metric::Dtm], ..TablePlan::sample("T3", vec![50], 4000) },
-            ],
-        };
+        let missing = TablePlan { build: vec![Metric::Dtm], ..TablePlan::sample("T3", vec![50], 4000) };
+        let plan = Plan::sample(vec![there("T1"), there("T2"), missing]);
         let built = wire::Built { table: "T2".into(), metric: "dtm".into(), ..Default::default() };
         // The coordinator before was lost when the job was only just asked for, or after it had built a table for it.
         for (built, counts) in [(vec![], (1, 0, 2)), (vec![built], (2, 1, 1))] {
@@ -206,12 +196,7 @@ mod tests {
         for is_gone in [true, false] {
             let tables = vec![plan("T1", true), plan("T2", !is_gone), plan("T3", false)];
             let all: u64 = tables.iter().map(|table| table.positions).sum();
-            let plan = Plan {
-                asked: vec![TableName::new("T3").unwrap()],
-                metrics: vec![Metric::Dtm],
-                rules: Rules::Plain,
-                tables,
-            };
+            let plan = Plan::sample(tables);
             let mut record = JobRecord::asked(JobId(7), vec!["T3".into()], vec!["dtm".into()], Rules::Plain);
             (record.done, record.built) = (2, vec![built("T1"), built("T2")]);
             let mut conductor = Conductor::new(Settings::default(), 1);

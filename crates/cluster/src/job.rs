@@ -115,13 +115,18 @@ impl Job {
         self.earlier = (record.seconds, record.cpu_seconds, record.peak_memory);
     }
 
+    /// True where it has built a metric of a table, and counts it so.
+    fn has_built(&self, table: &TableName) -> bool {
+        self.built.iter().any(|built| built.table == table.as_str())
+    }
+
     /// A table of the closure that was there, or that was built for this job, is to be built once more. It counts once.
     pub(crate) fn begin_again(&mut self, work: WorkId, plan: &TablePlan) {
         self.open.insert(work);
         for closed in self.closure.iter_mut().filter(|closed| closed.table == plan.table) {
             closed.works.push(work);
         }
-        if self.built.iter().any(|built| built.table == plan.table.as_str()) {
+        if self.has_built(&plan.table) {
             self.done = self.done.saturating_sub(1);
             self.positions_done = self.positions_done.saturating_sub(plan.positions);
         } else {
@@ -145,7 +150,7 @@ impl Job {
 
     /// A table is there, whoever has built it.
     pub(crate) fn note_present(&mut self, table: &Closed) {
-        if self.built.iter().any(|built| built.table == table.table.as_str()) {
+        if self.has_built(&table.table) {
             self.total += 1;
             self.done += 1;
             self.positions += table.positions;

@@ -241,6 +241,15 @@ impl TablePlan {
     }
 }
 
+#[cfg(test)]
+impl Plan {
+    /// Asks for the distance to mate of the last one of some tables, for tests.
+    pub(crate) fn sample(tables: Vec<TablePlan>) -> Self {
+        let asked = tables.last().map(|table| table.table.clone()).into_iter().collect();
+        Self { asked, metrics: vec![Metric::Dtm], rules: Rules::Plain, tables }
+    }
+}
+
 impl TablePlan {
     /// What would make the table fit.
     pub(crate) fn remedy(&self, memory: u64) -> String {

@@ -389,7 +389,7 @@ fn is_open(work: &Work) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test stops where something is wrong")]
 mod tests {
-    use canju_retro::{Metric, Rules, TableName};
+    use canju_retro::Metric;
 
     use super::*;
     use crate::plan::{Plan, TablePlan};
@@ -436,14 +436,8 @@ mod tests {
         let mut conductor = Conductor::new(settings, 1);
         let (a, b) = (Hand::join(&mut conductor, "a"), Hand::join(&mut conductor, "b"));
         let plan = TablePlan { build: vec![Metric::Dtm], ..TablePlan::sample("KRK", vec![50; 4], 4000) };
-        let plan = Plan {
-            asked: vec![TableName::new("KRK").unwrap()],
-            metrics: vec![Metric::Dtm],
-            rules: Rules::Plain,
-            tables: vec![plan],
-        };
         let job = conductor.new_job();
-        conductor.submit(NOW, job, plan, 0);
+        conductor.submit(NOW, job, Plan::sample(vec![plan]), 0);
         let task = assigned(&told(&mut conductor), &a).unwrap().task;
         for (share, hand) in [(0, &a), (1, &b)] {
             hand.say(&mut conductor, Say::Prepared(wire::Prepared { task: task.clone(), share, ..Default::default() }));

@@ -152,14 +152,8 @@ mod tests {
         };
         say(&mut conductor, 0, Say::Ready(wire::Ready {}));
         let table = TablePlan { build: vec![Metric::Dtm], ..TablePlan::sample("KRK", vec![50; 4], 4000) };
-        let plan = Plan {
-            asked: vec![TableName::new("KRK").unwrap()],
-            metrics: vec![Metric::Dtm],
-            rules: Rules::Plain,
-            tables: vec![table],
-        };
         let job = conductor.new_job();
-        conductor.submit(at(0), job, plan, 0);
+        conductor.submit(at(0), job, Plan::sample(vec![table]), 0);
         let task = conductor.works.values().find_map(|work| work.run().map(|run| (&run.task).into()));
         let left = |conductor: &Conductor, second| {
             let job = conductor.job(at(second), job).unwrap();

@@ -13,10 +13,9 @@ use canju_table::{ManifestError, MergeConflict, rules_given, shell_word};
 pub enum FetchError {
     /// The source has no such table.
     #[error(
-        "there is no table {table} in {place}: see what there is with `fetch list --from {}{}`, or build it with `coordinator start --build {table}{} --store FOLDER`",
-        as_given(.place),
-        rules_given(*.rules),
-        rules_given(*.rules)
+        "there is no table {table} in {place}: see what there is with `fetch list --from {from}{given}`, or build it with `coordinator start --build {table}{given} --store FOLDER`",
+        from = as_given(.place),
+        given = rules_given(*.rules)
     )]
     NoTable {
         /// Which table.
